@@ -1,0 +1,213 @@
+//! Who may do what. Permission is a value: only this file makes a [`Reading`] or a [`Writing`], and every read or
+//! change of a box asks for one, so a forgotten check does not compile.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+    str::FromStr,
+};
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Fault, Reason,
+    ids::{BoxId, UserId},
+};
+
+/// What a user is in a box, weakest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// Reads in the dashboard.
+    Viewer,
+    /// Also changes files, in the dashboard.
+    Editor,
+    /// Also manages members, and may use the API.
+    Admin,
+    /// Also deletes the box or hands it over.
+    Owner,
+}
+
+impl Role {
+    /// All roles, weakest first.
+    pub const ALL: [Role; 4] = [Role::Viewer, Role::Editor, Role::Admin, Role::Owner];
+
+    /// The role as written on the wire and in the store.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Role::Viewer => "viewer",
+            Role::Editor => "editor",
+            Role::Admin => "admin",
+            Role::Owner => "owner",
+        }
+    }
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for Role {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Role::ALL
+            .into_iter()
+            .find(|role| role.as_str().eq_ignore_ascii_case(text))
+            .ok_or_else(|| format!("`{text}` is not a role: use viewer, editor, admin or owner"))
+    }
+}
+
+/// Proof that the holder may read a box.
+#[derive(Debug, Clone, Copy)]
+pub struct Reading {
+    box_id: BoxId,
+}
+
+impl Reading {
+    /// The box that may be read.
+    pub fn box_id(&self) -> BoxId {
+        self.box_id
+    }
+}
+
+/// Proof that the holder may change the files of a box, and so also read it.
+#[derive(Debug, Clone, Copy)]
+pub struct Writing {
+    reading: Reading,
+}
+
+impl Writing {
+    /// The box that may be changed.
+    pub fn box_id(&self) -> BoxId {
+        self.reading.box_id
+    }
+
+    /// Whoever may change may read.
+    pub fn reading(&self) -> &Reading {
+        &self.reading
+    }
+
+    /// The operator's and the worker's own right: they act on the store itself, on no user's behalf. Never reached
+    /// from a request.
+    pub fn for_operator(box_id: BoxId) -> Self {
+        Writing { reading: Reading { box_id } }
+    }
+}
+
+/// A usable API key and everything that decides what it may do, as of one version of the catalog.
+#[derive(Debug, Clone)]
+pub struct Caller {
+    /// The user who made the key.
+    pub user: UserId,
+    /// The public part of the key; names it in logs and limits.
+    pub prefix: String,
+    /// What its owner calls the key.
+    pub key_name: String,
+    /// When the key stops working.
+    pub expires_at: Option<Timestamp>,
+    /// The only boxes that the key is good for; `None` is all boxes of the user.
+    pub scope: Option<BTreeSet<BoxId>>,
+    /// The user's role in each of their boxes.
+    pub roles: BTreeMap<BoxId, Role>,
+    /// Units the user's plan gives each month.
+    pub monthly_units: u64,
+}
+
+impl Caller {
+    /// The right to read a box through the API.
+    pub fn may_read(&self, box_id: BoxId) -> Result<Reading, Fault> {
+        self.check(box_id).map(|()| Reading { box_id })
+    }
+
+    /// The right to change a box's files through the API.
+    pub fn may_write(&self, box_id: BoxId) -> Result<Writing, Fault> {
+        self.check(box_id).map(|()| Writing { reading: Reading { box_id } })
+    }
+
+    /// Every box that the key may be used on.
+    pub fn readable(&self) -> Vec<Reading> {
+        self.roles.keys().filter_map(|&box_id| self.may_read(box_id).ok()).collect()
+    }
+
+    /// The role the user has in a box, whether or not it allows anything.
+    pub fn role(&self, box_id: BoxId) -> Option<Role> {
+        self.roles.get(&box_id).copied()
+    }
+
+    /// The API asks for the same role to read and to write. The scope comes first: it answers from the key alone, so
+    /// it says nothing about which boxes exist.
+    fn check(&self, box_id: BoxId) -> Result<(), Fault> {
+        if self.scope.as_ref().is_some_and(|boxes| !boxes.contains(&box_id)) {
+            return Err(Fault::new(Reason::KeyScope, "this key is limited to other boxes"));
+        }
+        match self.role(box_id) {
+            Some(Role::Admin | Role::Owner) => Ok(()),
+            Some(role @ (Role::Viewer | Role::Editor)) => Err(Fault::new(
+                Reason::RoleInsufficient,
+                format!("the role {role} cannot use the API; it takes admin or owner"),
+            )),
+            None => Err(no_such_box()),
+        }
+    }
+}
+
+/// The one answer for a box that does not exist and for a box of somebody else.
+pub fn no_such_box() -> Fault {
+    Fault::new(Reason::BoxUnknown, "the box does not exist or this key has no access to it")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn caller(role: Option<Role>, scope: Option<BTreeSet<BoxId>>, box_id: BoxId) -> Caller {
+        Caller {
+            user: UserId::generate(),
+            prefix: "AAAAAAAA".into(),
+            key_name: "test".into(),
+            expires_at: None,
+            scope,
+            roles: role.map(|role| (box_id, role)).into_iter().collect(),
+            monthly_units: 1000,
+        }
+    }
+
+    fn reason(result: Result<Reading, Fault>) -> Option<Reason> {
+        result.err().map(|fault| fault.reason)
+    }
+
+    #[test]
+    fn only_admins_and_owners_use_the_api() {
+        let id = BoxId::generate();
+        for (role, expected) in [
+            (Some(Role::Owner), None),
+            (Some(Role::Admin), None),
+            (Some(Role::Editor), Some(Reason::RoleInsufficient)),
+            (Some(Role::Viewer), Some(Reason::RoleInsufficient)),
+            (None, Some(Reason::BoxUnknown)),
+        ] {
+            assert_eq!(reason(caller(role, None, id).may_read(id)), expected, "{role:?}");
+            assert_eq!(caller(role, None, id).may_write(id).is_ok(), expected.is_none(), "{role:?}");
+        }
+    }
+
+    #[test]
+    fn a_scoped_key_reaches_only_its_boxes_and_learns_nothing_of_others() {
+        let (mine, other) = (BoxId::generate(), BoxId::generate());
+        let scoped = caller(Some(Role::Owner), Some([mine].into()), mine);
+        assert!(scoped.may_read(mine).is_ok());
+        assert_eq!(reason(scoped.may_read(other)), Some(Reason::KeyScope));
+        assert_eq!(reason(scoped.may_read(BoxId::generate())), Some(Reason::KeyScope));
+    }
+
+    #[test]
+    fn a_scope_adds_no_rights() {
+        let id = BoxId::generate();
+        assert_eq!(reason(caller(Some(Role::Viewer), Some([id].into()), id).may_read(id)), Some(Reason::RoleInsufficient));
+        assert_eq!(reason(caller(None, Some([id].into()), id).may_read(id)), Some(Reason::BoxUnknown));
+    }
+}

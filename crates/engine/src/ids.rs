@@ -1,0 +1,183 @@
+//! Identifiers: what each thing is called on the wire, one type a kind so that they cannot be mixed up.
+
+use std::{cmp::Ordering, fmt, hash, marker::PhantomData, str::FromStr};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
+use uuid::Uuid;
+
+/// What an identifier names; gives the prefix that people and logs can tell it by.
+pub trait Kind {
+    /// The part before the underscore, such as `box`.
+    const PREFIX: &'static str;
+}
+
+/// A time-ordered 128-bit identifier, written `<prefix>_<32 hex digits>`.
+pub struct Id<K>(Uuid, PhantomData<fn() -> K>);
+
+/// Names a box.
+pub type BoxId = Id<BoxKind>;
+/// Names a file in a box.
+pub type FileId = Id<FileKind>;
+/// Names a user account.
+pub type UserId = Id<UserKind>;
+/// Names one durable piece of background work.
+pub type JobId = Id<JobKind>;
+
+/// Marks [`BoxId`].
+pub enum BoxKind {}
+/// Marks [`FileId`].
+pub enum FileKind {}
+/// Marks [`UserId`].
+pub enum UserKind {}
+/// Marks [`JobId`].
+pub enum JobKind {}
+
+impl Kind for BoxKind {
+    const PREFIX: &'static str = "box";
+}
+impl Kind for FileKind {
+    const PREFIX: &'static str = "fil";
+}
+impl Kind for UserKind {
+    const PREFIX: &'static str = "usr";
+}
+impl Kind for JobKind {
+    const PREFIX: &'static str = "job";
+}
+
+/// The text is not an identifier of the wanted kind.
+#[derive(Debug, thiserror::Error)]
+#[error("expected an identifier of the form {0}_<32 hex digits>")]
+pub struct NotAnId(&'static str);
+
+impl<K: Kind> Id<K> {
+    /// A new identifier, greater than every one made before it on this machine.
+    pub fn generate() -> Self {
+        Id(Uuid::now_v7(), PhantomData)
+    }
+
+    /// The 16 bytes behind the text form.
+    pub fn as_bytes(&self) -> &[u8; 16] {
+        self.0.as_bytes()
+    }
+
+    /// The identifier whose [`as_bytes`](Self::as_bytes) these are.
+    pub fn from_bytes(bytes: [u8; 16]) -> Self {
+        Id(Uuid::from_bytes(bytes), PhantomData)
+    }
+}
+
+impl<K: Kind> fmt::Display for Id<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}_{}", K::PREFIX, self.0.simple())
+    }
+}
+
+impl<K: Kind> fmt::Debug for Id<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl<K: Kind> FromStr for Id<K> {
+    type Err = NotAnId;
+
+    /// Accepts exactly what `Display` writes, so that one thing has one name.
+    fn from_str(text: &str) -> Result<Self, NotAnId> {
+        let hex = text.strip_prefix(K::PREFIX).and_then(|rest| rest.strip_prefix('_')).unwrap_or("");
+        let canonical = hex.len() == 32 && hex.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
+        if !canonical {
+            return Err(NotAnId(K::PREFIX));
+        }
+        Uuid::try_parse(hex).map(|id| Id(id, PhantomData)).map_err(|_| NotAnId(K::PREFIX))
+    }
+}
+
+impl<K> Clone for Id<K> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<K> Copy for Id<K> {}
+impl<K> PartialEq for Id<K> {
+    fn eq(&self, other: &Self) -> bool {
+        self.0 == other.0
+    }
+}
+impl<K> Eq for Id<K> {}
+impl<K> PartialOrd for Id<K> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl<K> Ord for Id<K> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.0.cmp(&other.0)
+    }
+}
+impl<K> hash::Hash for Id<K> {
+    fn hash<H: hash::Hasher>(&self, state: &mut H) {
+        self.0.hash(state);
+    }
+}
+
+impl<K: Kind> Serialize for Id<K> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de, K: Kind> Deserialize<'de> for Id<K> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        text.parse().map_err(D::Error::custom)
+    }
+}
+
+/// Names a chunk: its file and its place in the file, so that the same chunk keeps its name when re-read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ChunkId {
+    /// The file it was cut from.
+    pub file: FileId,
+    /// Its position among the file's chunks, from 0.
+    pub ordinal: u32,
+}
+
+impl fmt::Display for ChunkId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "chk_{}_{}", self.file.0.simple(), self.ordinal)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_reads_back_what_it_writes() {
+        let id = BoxId::generate();
+        assert_eq!(id.to_string().parse::<BoxId>().unwrap(), id);
+    }
+
+    #[test]
+    fn only_the_canonical_spelling_is_accepted() {
+        let id = BoxId::generate().to_string();
+        for wrong in [
+            id.to_uppercase(),
+            id.replace("box_", "fil_"),
+            id.replace("box_", ""),
+            format!("{id} "),
+            id[..id.len() - 1].to_string(),
+            String::new(),
+            "box_".to_string(),
+        ] {
+            assert!(wrong.parse::<BoxId>().is_err(), "{wrong:?} was accepted");
+        }
+    }
+
+    #[test]
+    fn later_ids_sort_after_earlier_ones() {
+        let ids: Vec<FileId> = (0..100).map(|_| FileId::generate()).collect();
+        assert!(ids.is_sorted());
+    }
+}

@@ -1,0 +1,1 @@
+//! The ingest path: upload → parse → chunk → embed → index.

@@ -1,0 +1,1 @@
+//! Users, boxes, roles, keys, files, jobs, usage and sessions.

@@ -1,0 +1,121 @@
+//! Holds the pages, chunks, vectors and full text of boxes, and recalls candidates from them.
+
+use std::collections::HashSet;
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Fault,
+    access::{Reading, Writing},
+    document::{Document, Page},
+    ids::{ChunkId, FileId},
+};
+
+/// A passage cut from a document, as the chunker gives it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Chunk {
+    /// Exactly `page.text[start..end]` in code points where `page == page_end`.
+    pub text: String,
+    /// The page it starts on, from 1.
+    pub page: u32,
+    /// The page it ends on.
+    pub page_end: u32,
+    /// Code point offset into the text of `page`.
+    pub start: u32,
+    /// Code point offset into the text of `page_end`, exclusive.
+    pub end: u32,
+    /// The headings it stands under, outermost first.
+    pub section: Vec<String>,
+    /// ISO 639-1 code, where one could be told.
+    pub language: Option<String>,
+}
+
+/// A chunk with what the models made of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct IndexedChunk {
+    /// The passage.
+    pub chunk: Chunk,
+    /// Its unit vector.
+    pub vector: Vec<f32>,
+    /// Its packed token vectors for late interaction; empty where the model gives none.
+    pub tokens: Vec<u8>,
+}
+
+/// What a `remove` took away; becomes part of the receipt.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Removed {
+    /// Pages that were stored.
+    pub pages: u64,
+    /// Chunks that were stored.
+    pub chunks: u64,
+    /// Vectors that were stored.
+    pub vectors: u64,
+}
+
+/// What to recall.
+#[derive(Debug, Clone)]
+pub struct Recall<'a> {
+    /// The query as text; `None` skips the text side.
+    pub text: Option<&'a str>,
+    /// The query as a vector; `None` skips the vector side.
+    pub vector: Option<&'a [f32]>,
+    /// Only chunks of these files; `None` is the whole box.
+    pub only: Option<&'a HashSet<FileId>>,
+    /// How many candidates a side.
+    pub limit: usize,
+}
+
+/// One recalled candidate with its score on one side.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Candidate {
+    /// Which chunk.
+    pub chunk: ChunkId,
+    /// Cosine on the vector side, BM25 on the text side.
+    pub score: f32,
+}
+
+/// Candidates of both sides, best first.
+#[derive(Debug, Clone, Default)]
+pub struct Recalled {
+    /// By vector.
+    pub semantic: Vec<Candidate>,
+    /// By text.
+    pub keyword: Vec<Candidate>,
+}
+
+/// The index of all boxes.
+///
+/// Implementations: `stores::index::Embedded` (one `SQLite` file a box; vector codes and tantivy derive from it).
+#[async_trait]
+pub trait Index: Send + Sync {
+    /// Makes this the file's content in one transaction: what was there before is gone when it returns.
+    /// `model` is the id of the embedder that made the vectors; a box holds those of one model only.
+    async fn replace(
+        &self,
+        writing: &Writing,
+        file: FileId,
+        document: &Document,
+        chunks: &[IndexedChunk],
+        model: &str,
+    ) -> Result<(), Fault>;
+
+    /// Removes everything of the file; nothing of it can be found once this returns.
+    async fn remove(&self, writing: &Writing, file: FileId) -> Result<Removed, Fault>;
+
+    /// Removes a whole box.
+    async fn drop_box(&self, writing: &Writing) -> Result<(), Fault>;
+
+    /// Up to `limit` pages from page number `from` on, in order.
+    async fn pages(&self, reading: &Reading, file: FileId, from: u32, limit: u32) -> Result<Vec<Page>, Fault>;
+
+    /// Recalls candidates by vector and by text.
+    async fn recall(&self, reading: &Reading, recall: Recall<'_>) -> Result<Recalled, Fault>;
+
+    /// The chunks of these ids, in the order asked; one that is gone is `None`.
+    async fn chunks(
+        &self,
+        reading: &Reading,
+        ids: &[ChunkId],
+    ) -> Result<Vec<Option<IndexedChunk>>, Fault>;
+}

@@ -1,0 +1,65 @@
+//! Counts requests against the limits of keys and users.
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+
+use crate::{Fault, ids::UserId};
+
+/// How many requests a window allows and how long it lasts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limit {
+    /// Requests that pass in one window.
+    pub requests: u32,
+    /// Length of the window in seconds.
+    pub window_s: u32,
+}
+
+/// The limits in force.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// For each key.
+    pub key: Limit,
+    /// For each user, over all their keys.
+    pub user: Limit,
+}
+
+/// Where a window stands after a request was counted or refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Standing {
+    /// Requests counted so far.
+    pub hits: u32,
+    /// When the window ends and counting starts anew.
+    pub resets_at: Timestamp,
+}
+
+/// The verdict on one request. Only a request that passes is counted, and then in both windows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Verdict {
+    /// Which limit refused the request, if any.
+    pub refused: Option<Refusal>,
+    /// The key's window.
+    pub key: Standing,
+    /// The user's window.
+    pub user: Standing,
+}
+
+/// Which limit a request ran into.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refusal {
+    /// The key's.
+    Key,
+    /// The user's.
+    User,
+}
+
+/// Fixed windows that open at the first counted request; exact under concurrency.
+///
+/// Implementations: `stores::limiter::Memory` (one node; the users' windows are also kept on disk).
+#[async_trait]
+pub trait Limiter: Send + Sync {
+    /// Counts one request of a key and its user, or refuses it.
+    async fn take(&self, key: &str, user: UserId, now: Timestamp) -> Result<Verdict, Fault>;
+
+    /// Where the windows stand, without counting.
+    async fn look(&self, key: &str, user: UserId, now: Timestamp) -> Result<Verdict, Fault>;
+}

@@ -1,0 +1,8 @@
+//! What is chosen at run time: one trait a file; each names its implementations.
+
+pub mod catalog;
+pub mod embedder;
+pub mod index;
+pub mod limiter;
+pub mod parser;
+pub mod reranker;

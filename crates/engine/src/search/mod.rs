@@ -1,0 +1,1 @@
+//! The search path: query → recall → fuse → rerank → cite.

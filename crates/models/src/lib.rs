@@ -1,0 +1,1 @@
+//! Neural models in process: embedder and reranker, their weights, tokens and kernels.

@@ -1,0 +1,1 @@
+//! Files in, pages out: one parser per kind of file, run in a child process with limits.

@@ -1,0 +1,3 @@
+//! The quire binary.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! Where everything is kept: catalog, index, limiter and blobs, each behind a seam of `engine`.
