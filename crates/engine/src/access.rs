@@ -113,8 +113,8 @@ pub struct Caller {
     pub scope: Option<BTreeSet<BoxId>>,
     /// The user's role in each of their boxes.
     pub roles: BTreeMap<BoxId, Role>,
-    /// Units the user's plan gives each month.
-    pub monthly_units: u64,
+    /// Units a month by the plan; `None` where the plan leaves it to the `units.monthly` setting.
+    pub monthly_units: Option<u64>,
 }
 
 impl Caller {
@@ -172,7 +172,7 @@ mod tests {
             expires_at: None,
             scope,
             roles: role.map(|role| (box_id, role)).into_iter().collect(),
-            monthly_units: 1000,
+            monthly_units: None,
         }
     }
 

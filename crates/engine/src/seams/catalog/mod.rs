@@ -1,1 +1,16 @@
-//! Users, boxes, roles, keys, files, jobs, usage and sessions.
+//! Users, boxes, roles, keys, files, jobs and usage: the small, precious records.
+
+mod boxes;
+mod keys;
+mod users;
+
+pub use boxes::{BoxName, BoxRecord, Boxes, Member};
+pub use keys::{Exposure, KeyName, KeyRecord, KeyState, Keys, NewKey, StoredKey};
+pub use users::{Email, NewUser, Plan, PlanName, User, Users};
+
+/// Everything the catalog keeps, as one seam; a method is one transaction.
+///
+/// Implementations: `stores::catalog::Sqlite` (one file, for one machine).
+pub trait Catalog: Users + Boxes + Keys {}
+
+impl<T: Users + Boxes + Keys> Catalog for T {}

@@ -1,0 +1,80 @@
+//! Boxes and who is what in them.
+
+use std::str::FromStr;
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::users::{Email, name_of};
+use crate::{
+    Fault,
+    access::{Reading, Role, Writing},
+    ids::{BoxId, UserId},
+};
+
+/// What people call a box.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct BoxName(String);
+
+impl BoxName {
+    /// The name.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for BoxName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        name_of(text, 200).map(BoxName).ok_or_else(|| "a box name has 1 to 200 characters".into())
+    }
+}
+
+/// A box.
+#[derive(Debug, Clone)]
+pub struct BoxRecord {
+    /// Names the box for good.
+    pub id: BoxId,
+    /// Names the box to people; need not be unique.
+    pub name: BoxName,
+    /// When it was made.
+    pub created_at: Timestamp,
+}
+
+/// A user's place in a box.
+#[derive(Debug, Clone)]
+pub struct Member {
+    /// Who.
+    pub user: UserId,
+    /// Who, to people.
+    pub email: Email,
+    /// As what.
+    pub role: Role,
+}
+
+/// Boxes and memberships.
+#[async_trait]
+pub trait Boxes: Send + Sync {
+    /// Makes a box with its first owner.
+    async fn add_box(&self, name: BoxName, owner: UserId) -> Result<BoxRecord, Fault>;
+
+    /// All boxes, oldest first; for operators.
+    async fn boxes(&self) -> Result<Vec<BoxRecord>, Fault>;
+
+    /// The boxes that may be read, oldest first.
+    async fn boxes_of(&self, readings: &[Reading]) -> Result<Vec<BoxRecord>, Fault>;
+
+    /// Who is what in a box, by address.
+    async fn members(&self, reading: &Reading) -> Result<Vec<Member>, Fault>;
+
+    /// Gives a user a role, in place of the one they had. A box keeps at least one owner.
+    async fn grant(&self, writing: &Writing, user: UserId, role: Role) -> Result<(), Fault>;
+
+    /// Takes a user's role away. A box keeps at least one owner.
+    async fn revoke(&self, writing: &Writing, user: UserId) -> Result<(), Fault>;
+
+    /// Deletes a box's record with all that hangs on it; nobody has access from then on.
+    async fn delete_box(&self, writing: &Writing) -> Result<(), Fault>;
+}

@@ -1,0 +1,149 @@
+//! User accounts and the plans they are on.
+
+use std::{fmt, str::FromStr};
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+use serde::Serialize;
+
+use crate::{Fault, ids::UserId};
+
+/// An e-mail address, in lower case; it names an account.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+pub struct Email(String);
+
+impl Email {
+    /// The address.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Email {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl FromStr for Email {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let address = text.trim().to_lowercase();
+        let plain = address.chars().all(|c| !c.is_whitespace() && !c.is_control());
+        let (name, host) = address.split_once('@').unwrap_or_default();
+        // 254 is the longest address that mail can be sent to (RFC 5321).
+        if !plain || name.is_empty() || host.is_empty() || host.contains('@') || address.len() > 254 {
+            return Err(format!("`{text}` is not an e-mail address; expected something like ada@example.org"));
+        }
+        Ok(Email(address))
+    }
+}
+
+/// The name of a plan.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
+pub struct PlanName(String);
+
+impl PlanName {
+    /// The name.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Default for PlanName {
+    /// The plan that every catalog starts with; its quota is the `units.monthly` setting.
+    fn default() -> Self {
+        PlanName("standard".into())
+    }
+}
+
+impl FromStr for PlanName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        name_of(text, 40).map(PlanName).ok_or_else(|| format!("`{text}` is not a plan name of 1 to 40 characters"))
+    }
+}
+
+/// A trimmed name of 1 to `longest` characters without control characters.
+pub(super) fn name_of(text: &str, longest: usize) -> Option<String> {
+    let name = text.trim();
+    let fits = (1..=longest).contains(&name.chars().count()) && !name.chars().any(char::is_control);
+    fits.then(|| name.to_string())
+}
+
+/// An account to be made.
+#[derive(Debug)]
+pub struct NewUser {
+    /// Names the account.
+    pub email: Email,
+    /// Argon2id hash in PHC form; `None` cannot sign in to the dashboard.
+    pub password_hash: Option<String>,
+    /// The plan it starts on.
+    pub plan: PlanName,
+}
+
+/// An account.
+#[derive(Debug, Clone)]
+pub struct User {
+    /// Names the account for good.
+    pub id: UserId,
+    /// Names the account to people.
+    pub email: Email,
+    /// The plan.
+    pub plan: PlanName,
+    /// Units a month, where set for this account or by its plan.
+    pub monthly_units: Option<u64>,
+    /// Whether the account was switched off.
+    pub disabled: bool,
+    /// When it was made.
+    pub created_at: Timestamp,
+}
+
+/// A plan.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// Names the plan.
+    pub name: PlanName,
+    /// Units a month; `None` leaves it to the `units.monthly` setting.
+    pub monthly_units: Option<u64>,
+}
+
+/// Accounts and plans.
+#[async_trait]
+pub trait Users: Send + Sync {
+    /// Makes an account; an address that has one is a conflict.
+    async fn add_user(&self, user: NewUser) -> Result<User, Fault>;
+
+    /// All accounts, oldest first.
+    async fn users(&self) -> Result<Vec<User>, Fault>;
+
+    /// The account with this address; not found is a fault.
+    async fn user(&self, email: &Email) -> Result<User, Fault>;
+
+    /// Switches an account off or on; its keys follow on the next request.
+    async fn set_user_disabled(&self, user: UserId, disabled: bool) -> Result<(), Fault>;
+
+    /// Gives an account its own monthly quota, above its plan's.
+    async fn set_user_units(&self, user: UserId, monthly_units: u64) -> Result<(), Fault>;
+
+    /// Makes or changes a plan.
+    async fn put_plan(&self, plan: Plan) -> Result<(), Fault>;
+
+    /// All plans, by name.
+    async fn plans(&self) -> Result<Vec<Plan>, Fault>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_lowered_and_checked() {
+        assert_eq!("  Ada@Example.org ".parse::<Email>().unwrap().as_str(), "ada@example.org");
+        for wrong in ["", "ada", "@x", "ada@", "a b@c", "a@b@c", "a\n@b"] {
+            assert!(wrong.parse::<Email>().is_err(), "{wrong:?}");
+        }
+    }
+}

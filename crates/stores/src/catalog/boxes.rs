@@ -1,0 +1,132 @@
+//! Boxes and memberships.
+
+use async_trait::async_trait;
+use engine::{
+    Fault, Reason,
+    access::{Reading, Role, Writing, no_such_box},
+    ids::{BoxId, UserId},
+    seams::catalog::{BoxName, BoxRecord, Boxes, Member},
+};
+use jiff::Timestamp;
+
+use super::{
+    Sqlite,
+    keys::bump_access_version,
+    sql::{Row, Transaction},
+};
+use crate::Error;
+
+#[async_trait]
+impl Boxes for Sqlite {
+    async fn add_box(&self, name: BoxName, owner: UserId) -> Result<BoxRecord, Fault> {
+        let record = BoxRecord { id: BoxId::generate(), name, created_at: now_to_the_millisecond() };
+        let added = record.clone();
+        self.database
+            .write(move |t| {
+                t.execute(
+                    "insert into boxes (id, name, created_at) values ($1, $2, $3)",
+                    &[record.id.into(), record.name.as_str().into(), record.created_at.into()],
+                )?;
+                set_role(t, record.id, owner, Role::Owner)?;
+                bump_access_version(t)
+            })
+            .await?;
+        Ok(added)
+    }
+
+    async fn boxes(&self) -> Result<Vec<BoxRecord>, Fault> {
+        let sql = "select id, name, created_at from boxes order by created_at, id";
+        let boxes = self.database.read(|t| t.all(sql, &[])?.iter().map(read_box).collect());
+        Ok(boxes?)
+    }
+
+    async fn boxes_of(&self, readings: &[Reading]) -> Result<Vec<BoxRecord>, Fault> {
+        let sql = "select id, name, created_at from boxes where id = $1";
+        let mut boxes = self.database.read(|t| {
+            let rows = readings.iter().filter_map(|reading| t.first(sql, &[reading.box_id().into()]).transpose());
+            rows.map(|row| read_box(&row?)).collect::<Result<Vec<_>, Error>>()
+        })?;
+        boxes.sort_by_key(|record| record.id);
+        Ok(boxes)
+    }
+
+    async fn members(&self, reading: &Reading) -> Result<Vec<Member>, Fault> {
+        let sql = "select m.user_id, u.email, m.role from memberships m join users u on u.id = m.user_id
+                   where m.box_id = $1 order by u.email";
+        let read = |row: &Row| Ok(Member { user: row.parse(0)?, email: row.parse(1)?, role: row.parse(2)? });
+        let members =
+            self.database.read(|t| t.all(sql, &[reading.box_id().into()])?.iter().map(read).collect::<Result<_, Error>>());
+        Ok(members?)
+    }
+
+    async fn grant(&self, writing: &Writing, user: UserId, role: Role) -> Result<(), Fault> {
+        let box_id = writing.box_id();
+        self.database
+            .write(move |t| {
+                must_exist(t, box_id)?;
+                set_role(t, box_id, user, role)?;
+                must_have_an_owner(t, box_id)?;
+                bump_access_version(t)
+            })
+            .await
+    }
+
+    async fn revoke(&self, writing: &Writing, user: UserId) -> Result<(), Fault> {
+        let box_id = writing.box_id();
+        self.database
+            .write(move |t| {
+                let sql = "delete from memberships where box_id = $1 and user_id = $2";
+                if t.execute(sql, &[box_id.into(), user.into()])? == 0 {
+                    return Err(Fault::new(Reason::NotFound, "the user has no role in this box"));
+                }
+                must_have_an_owner(t, box_id)?;
+                bump_access_version(t)
+            })
+            .await
+    }
+
+    async fn delete_box(&self, writing: &Writing) -> Result<(), Fault> {
+        let box_id = writing.box_id();
+        self.database
+            .write(move |t| {
+                must_exist(t, box_id)?;
+                t.execute("delete from boxes where id = $1", &[box_id.into()])?;
+                bump_access_version(t)
+            })
+            .await
+    }
+}
+
+/// Times are stored in milliseconds; a record just made shall equal the one read back.
+fn now_to_the_millisecond() -> Timestamp {
+    Timestamp::from_millisecond(Timestamp::now().as_millisecond()).expect("now is a valid time")
+}
+
+fn must_exist(transaction: &Transaction<'_>, box_id: BoxId) -> Result<(), Fault> {
+    match transaction.first("select 1 from boxes where id = $1", &[box_id.into()])? {
+        Some(_) => Ok(()),
+        None => Err(no_such_box()),
+    }
+}
+
+fn set_role(transaction: &Transaction<'_>, box_id: BoxId, user: UserId, role: Role) -> Result<(), Fault> {
+    transaction.execute(
+        "insert into memberships (box_id, user_id, role, created_at) values ($1, $2, $3, $4)
+         on conflict (box_id, user_id) do update set role = excluded.role",
+        &[box_id.into(), user.into(), role.as_str().into(), Timestamp::now().into()],
+    )?;
+    Ok(())
+}
+
+fn must_have_an_owner(transaction: &Transaction<'_>, box_id: BoxId) -> Result<(), Fault> {
+    let sql = "select 1 from memberships where box_id = $1 and role = 'owner' limit 1";
+    match transaction.first(sql, &[box_id.into()])? {
+        Some(_) => Ok(()),
+        None => Err(Fault::new(Reason::Conflict, "a box keeps at least one owner")
+            .hint("make somebody else owner first")),
+    }
+}
+
+fn read_box(row: &Row) -> Result<BoxRecord, Error> {
+    Ok(BoxRecord { id: row.parse(0)?, name: row.parse(1)?, created_at: row.time(2)? })
+}

@@ -1,0 +1,183 @@
+//! API keys, and the version that tells caches when to look again.
+
+use std::collections::BTreeSet;
+
+use async_trait::async_trait;
+use engine::{
+    Fault, Reason,
+    access::Caller,
+    apikey::SecretHash,
+    ids::{BoxId, UserId},
+    seams::catalog::{Exposure, KeyRecord, KeyState, Keys, NewKey, StoredKey},
+};
+use jiff::Timestamp;
+
+use super::{
+    Sqlite,
+    sql::{Row, Transaction},
+    users::units,
+};
+use crate::Error;
+
+const SELECT: &str = "select k.prefix, k.name, u.email, k.scoped, k.created_at, k.expires_at, k.revoked_at, k.exposed_at,
+    k.exposed_how, k.last_used_at from keys k join users u on u.id = k.user_id";
+
+#[async_trait]
+impl Keys for Sqlite {
+    async fn add_key(&self, key: NewKey) -> Result<KeyRecord, Fault> {
+        self.database.write(move |t| add(t, &key)).await
+    }
+
+    async fn keys(&self, user: Option<UserId>) -> Result<Vec<KeyRecord>, Fault> {
+        let records = self.database.read(|t| {
+            let rows = match user {
+                Some(user) => t.all(&format!("{SELECT} where k.user_id = $1 order by k.created_at"), &[user.into()])?,
+                None => t.all(&format!("{SELECT} order by k.created_at"), &[])?,
+            };
+            rows.iter().map(|row| read_record(t, row)).collect()
+        });
+        Ok(records?)
+    }
+
+    async fn revoke_key(&self, prefix: &str) -> Result<(), Fault> {
+        let prefix = prefix.to_string();
+        self.database
+            .write(move |t| {
+                let sql = "update keys set revoked_at = coalesce(revoked_at, $1) where prefix = $2";
+                if t.execute(sql, &[Timestamp::now().into(), prefix.as_str().into()])? == 0 {
+                    return Err(Fault::new(Reason::NotFound, format!("there is no key with the prefix `{prefix}`"))
+                        .hint("`quire key list` shows all of them"));
+                }
+                bump_access_version(t)
+            })
+            .await
+    }
+
+    async fn expose_key(&self, prefix: &str, how: Exposure, revoke: bool) -> Result<(), Fault> {
+        let prefix = prefix.to_string();
+        self.database
+            .write(move |t| {
+                let now = Timestamp::now();
+                t.execute(
+                    "update keys set exposed_at = $1, exposed_how = $2 where prefix = $3 and exposed_at is null",
+                    &[now.into(), how.as_str().into(), prefix.as_str().into()],
+                )?;
+                if revoke {
+                    let sql = "update keys set revoked_at = coalesce(revoked_at, $1) where prefix = $2";
+                    t.execute(sql, &[now.into(), prefix.into()])?;
+                }
+                bump_access_version(t)
+            })
+            .await
+    }
+
+    async fn touch_keys(&self, uses: Vec<(String, Timestamp)>) -> Result<(), Fault> {
+        self.database
+            .write(move |t| {
+                for (prefix, at) in uses {
+                    t.execute("update keys set last_used_at = $1 where prefix = $2", &[at.into(), prefix.into()])?;
+                }
+                Ok(())
+            })
+            .await
+    }
+
+    async fn stored_key(&self, prefix: &str) -> Result<Option<StoredKey>, Fault> {
+        Ok(self.database.read(|t| stored(t, prefix))?)
+    }
+
+    async fn access_version(&self) -> Result<i64, Fault> {
+        let row = self.database.read(|t| t.first("select version from access_version where one = 1", &[]))?;
+        Ok(row.ok_or_else(|| Error::Corrupt("access_version is empty".into()))?.integer(0)?)
+    }
+}
+
+/// Must be part of every transaction that changes who may do what.
+pub(super) fn bump_access_version(transaction: &Transaction<'_>) -> Result<(), Fault> {
+    transaction.execute("update access_version set version = version + 1 where one = 1", &[])?;
+    Ok(())
+}
+
+fn add(transaction: &Transaction<'_>, key: &NewKey) -> Result<KeyRecord, Fault> {
+    let prefix = key.key.prefix();
+    transaction.execute(
+        "insert into keys (prefix, user_id, name, secret_hash, scoped, expires_at, created_at)
+         values ($1, $2, $3, $4, $5, $6, $7)",
+        &[
+            prefix.into(),
+            key.user.into(),
+            key.name.as_str().into(),
+            hex(&key.key.secret_hash()).into(),
+            key.boxes.is_some().into(),
+            key.expires_at.into(),
+            Timestamp::now().into(),
+        ],
+    )?;
+    for &box_id in key.boxes.iter().flatten() {
+        let sql = "select 1 from memberships where box_id = $1 and user_id = $2";
+        if transaction.first(sql, &[box_id.into(), key.user.into()])?.is_none() {
+            return Err(Fault::new(Reason::NotFound, format!("the user has no role in the box {box_id}")));
+        }
+        let sql = "insert into key_boxes (prefix, box_id) values ($1, $2) on conflict do nothing";
+        transaction.execute(sql, &[prefix.into(), box_id.into()])?;
+    }
+    bump_access_version(transaction)?;
+    let row = transaction.first(&format!("{SELECT} where k.prefix = $1"), &[prefix.into()])?;
+    let row = row.ok_or_else(|| Error::Corrupt("the new key is not there".into()))?;
+    Ok(read_record(transaction, &row)?)
+}
+
+fn read_record(transaction: &Transaction<'_>, row: &Row) -> Result<KeyRecord, Error> {
+    let scoped = row.integer(3)? == 1;
+    let exposed = row.optional(7, Row::time)?.zip(row.optional(8, |row, at| row.text(at).map(str::to_string))?);
+    Ok(KeyRecord {
+        prefix: row.text(0)?.to_string(),
+        name: row.parse(1)?,
+        email: row.parse(2)?,
+        boxes: if scoped { Some(scope(transaction, row.text(0)?)?.into_iter().collect()) } else { None },
+        created_at: row.time(4)?,
+        expires_at: row.optional(5, Row::time)?,
+        revoked_at: row.optional(6, Row::time)?,
+        exposed,
+        last_used_at: row.optional(9, Row::time)?,
+    })
+}
+
+fn scope(transaction: &Transaction<'_>, prefix: &str) -> Result<BTreeSet<BoxId>, Error> {
+    let rows = transaction.all("select box_id from key_boxes where prefix = $1", &[prefix.into()])?;
+    rows.iter().map(|row| row.parse(0)).collect()
+}
+
+fn stored(transaction: &Transaction<'_>, prefix: &str) -> Result<Option<StoredKey>, Error> {
+    let sql = "select k.user_id, k.name, k.secret_hash, k.scoped, k.expires_at, k.revoked_at, u.disabled_at,
+               coalesce(u.monthly_units, p.monthly_units)
+               from keys k join users u on u.id = k.user_id join plans p on p.name = u.plan where k.prefix = $1";
+    let Some(row) = transaction.first(sql, &[prefix.into()])? else { return Ok(None) };
+    let user: UserId = row.parse(0)?;
+    let roles = transaction.all("select box_id, role from memberships where user_id = $1", &[user.into()])?;
+    let state = match (row.is_null(5), row.is_null(6)) {
+        (false, _) => KeyState::Revoked,
+        (true, false) => KeyState::UserDisabled,
+        (true, true) => KeyState::Active,
+    };
+    let caller = Caller {
+        user,
+        prefix: prefix.to_string(),
+        key_name: row.text(1)?.to_string(),
+        expires_at: row.optional(4, Row::time)?,
+        scope: if row.integer(3)? == 1 { Some(scope(transaction, prefix)?) } else { None },
+        roles: roles.iter().map(|row| Ok((row.parse(0)?, row.parse(1)?))).collect::<Result<_, Error>>()?,
+        monthly_units: row.optional(7, units)?,
+    };
+    Ok(Some(StoredKey { secret_hash: unhex(row.text(2)?)?, state, caller }))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn unhex(text: &str) -> Result<SecretHash, Error> {
+    let byte = |at: usize| text.get(at..at + 2).and_then(|pair| u8::from_str_radix(pair, 16).ok());
+    let bytes: Option<Vec<u8>> = (0..text.len()).step_by(2).map(byte).collect();
+    bytes.and_then(|bytes| bytes.try_into().ok()).ok_or_else(|| Error::Corrupt("secret_hash".into()))
+}

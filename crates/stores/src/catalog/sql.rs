@@ -1,0 +1,142 @@
+//! The little that our SQL needs of a database: values in, rows out, `$1`-style parameters.
+
+use std::str::FromStr;
+
+use jiff::Timestamp;
+use rusqlite::types::{ToSqlOutput, ValueRef};
+
+use crate::Error;
+
+/// A parameter or a column.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Value {
+    Null,
+    Integer(i64),
+    Text(String),
+}
+
+impl From<i64> for Value {
+    fn from(integer: i64) -> Self {
+        Value::Integer(integer)
+    }
+}
+impl From<bool> for Value {
+    fn from(truth: bool) -> Self {
+        Value::Integer(i64::from(truth))
+    }
+}
+impl From<&str> for Value {
+    fn from(text: &str) -> Self {
+        Value::Text(text.into())
+    }
+}
+impl From<String> for Value {
+    fn from(text: String) -> Self {
+        Value::Text(text)
+    }
+}
+impl From<Timestamp> for Value {
+    fn from(time: Timestamp) -> Self {
+        Value::Integer(time.as_millisecond())
+    }
+}
+impl<K: engine::ids::Kind> From<engine::ids::Id<K>> for Value {
+    fn from(id: engine::ids::Id<K>) -> Self {
+        Value::Text(id.to_string())
+    }
+}
+impl<T: Into<Value>> From<Option<T>> for Value {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Value::Null, Into::into)
+    }
+}
+
+impl rusqlite::ToSql for Value {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(match self {
+            Value::Null => ValueRef::Null,
+            Value::Integer(integer) => ValueRef::Integer(*integer),
+            Value::Text(text) => ValueRef::Text(text.as_bytes()),
+        }))
+    }
+}
+
+/// One row of an answer; columns are read by position.
+pub(crate) struct Row(Vec<Value>);
+
+impl Row {
+    pub(crate) fn integer(&self, column: usize) -> Result<i64, Error> {
+        match &self.0[column] {
+            Value::Integer(integer) => Ok(*integer),
+            other => Err(Error::Corrupt(format!("column {column} holds {other:?}, not a number"))),
+        }
+    }
+
+    pub(crate) fn text(&self, column: usize) -> Result<&str, Error> {
+        match &self.0[column] {
+            Value::Text(text) => Ok(text),
+            other => Err(Error::Corrupt(format!("column {column} holds {other:?}, not a text"))),
+        }
+    }
+
+    pub(crate) fn is_null(&self, column: usize) -> bool {
+        self.0[column] == Value::Null
+    }
+
+    /// A text column read into the type it stands for.
+    pub(crate) fn parse<T: FromStr<Err: std::fmt::Display>>(&self, column: usize) -> Result<T, Error> {
+        self.text(column)?.parse().map_err(|wrong| Error::Corrupt(format!("column {column}: {wrong}")))
+    }
+
+    pub(crate) fn time(&self, column: usize) -> Result<Timestamp, Error> {
+        let millisecond = self.integer(column)?;
+        Timestamp::from_millisecond(millisecond).map_err(|wrong| Error::Corrupt(wrong.to_string()))
+    }
+
+    /// `None` for a null column, else what `read` makes of it.
+    pub(crate) fn optional<T>(
+        &self,
+        column: usize,
+        read: impl FnOnce(&Self, usize) -> Result<T, Error>,
+    ) -> Result<Option<T>, Error> {
+        if self.is_null(column) { Ok(None) } else { read(self, column).map(Some) }
+    }
+}
+
+/// A transaction under way.
+pub(crate) struct Transaction<'a>(pub(super) &'a rusqlite::Connection);
+
+impl Transaction<'_> {
+    /// Runs a statement and says how many rows it changed.
+    pub(crate) fn execute(&self, sql: &str, parameters: &[Value]) -> Result<usize, Error> {
+        let mut statement = self.0.prepare_cached(sql)?;
+        Ok(statement.execute(rusqlite::params_from_iter(parameters))?)
+    }
+
+    /// All rows of the answer.
+    pub(crate) fn all(&self, sql: &str, parameters: &[Value]) -> Result<Vec<Row>, Error> {
+        let mut statement = self.0.prepare_cached(sql)?;
+        let width = statement.column_count();
+        let mut rows = statement.query(rusqlite::params_from_iter(parameters))?;
+        let mut answer = Vec::new();
+        while let Some(row) = rows.next()? {
+            let columns = (0..width).map(|column| Ok(value(row.get_ref(column)?))).collect::<Result<_, Error>>()?;
+            answer.push(Row(columns));
+        }
+        Ok(answer)
+    }
+
+    /// The first row of the answer, if there is one.
+    pub(crate) fn first(&self, sql: &str, parameters: &[Value]) -> Result<Option<Row>, Error> {
+        Ok(self.all(sql, parameters)?.into_iter().next())
+    }
+}
+
+fn value(column: ValueRef<'_>) -> Value {
+    match column {
+        ValueRef::Null => Value::Null,
+        ValueRef::Integer(integer) => Value::Integer(integer),
+        ValueRef::Real(real) => Value::Integer(real as i64),
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => Value::Text(String::from_utf8_lossy(bytes).into_owned()),
+    }
+}

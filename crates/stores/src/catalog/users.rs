@@ -1,0 +1,124 @@
+//! Accounts and plans.
+
+use async_trait::async_trait;
+use engine::{
+    Fault, Reason,
+    ids::UserId,
+    seams::catalog::{Email, NewUser, Plan, User, Users},
+};
+use jiff::Timestamp;
+
+use super::{
+    Sqlite,
+    keys::bump_access_version,
+    sql::{Row, Transaction},
+};
+use crate::Error;
+
+const SELECT: &str = "select u.id, u.email, u.plan, coalesce(u.monthly_units, p.monthly_units), u.disabled_at, u.created_at
+    from users u join plans p on p.name = u.plan";
+
+#[async_trait]
+impl Users for Sqlite {
+    async fn add_user(&self, user: NewUser) -> Result<User, Fault> {
+        self.database.write(move |transaction| add(transaction, &user)).await
+    }
+
+    async fn users(&self) -> Result<Vec<User>, Fault> {
+        let sql = format!("{SELECT} order by u.created_at, u.id");
+        let users = self.database.read(|t| t.all(&sql, &[])?.iter().map(read_user).collect());
+        Ok(users?)
+    }
+
+    async fn user(&self, email: &Email) -> Result<User, Fault> {
+        let sql = format!("{SELECT} where u.email = $1");
+        let row = self.database.read(|t| t.first(&sql, &[email.as_str().into()]))?;
+        match row {
+            Some(row) => Ok(read_user(&row)?),
+            None => Err(Fault::new(Reason::NotFound, format!("there is no user {email}"))
+                .hint("`quire user list` shows all of them")),
+        }
+    }
+
+    async fn set_user_disabled(&self, user: UserId, disabled: bool) -> Result<(), Fault> {
+        let disabled_at = disabled.then(Timestamp::now);
+        self.database
+            .write(move |t| {
+                t.execute("update users set disabled_at = $1 where id = $2", &[disabled_at.into(), user.into()])?;
+                bump_access_version(t)
+            })
+            .await
+    }
+
+    async fn set_user_units(&self, user: UserId, monthly_units: u64) -> Result<(), Fault> {
+        let units = i64::try_from(monthly_units).unwrap_or(i64::MAX);
+        self.database
+            .write(move |t| {
+                t.execute("update users set monthly_units = $1 where id = $2", &[units.into(), user.into()])?;
+                bump_access_version(t)
+            })
+            .await
+    }
+
+    async fn put_plan(&self, plan: Plan) -> Result<(), Fault> {
+        self.database
+            .write(move |t| {
+                let units = plan.monthly_units.map(|units| i64::try_from(units).unwrap_or(i64::MAX));
+                t.execute(
+                    "insert into plans (name, monthly_units) values ($1, $2)
+                     on conflict (name) do update set monthly_units = excluded.monthly_units",
+                    &[plan.name.as_str().into(), units.into()],
+                )?;
+                bump_access_version(t)
+            })
+            .await
+    }
+
+    async fn plans(&self) -> Result<Vec<Plan>, Fault> {
+        let read = |row: &Row| Ok(Plan { name: row.parse(0)?, monthly_units: row.optional(1, units)? });
+        let sql = "select name, monthly_units from plans order by name";
+        let plans = self.database.read(|t| t.all(sql, &[])?.iter().map(read).collect::<Result<_, Error>>());
+        Ok(plans?)
+    }
+}
+
+fn add(transaction: &Transaction<'_>, user: &NewUser) -> Result<User, Fault> {
+    let plan = transaction.first("select 1 from plans where name = $1", &[user.plan.as_str().into()])?;
+    if plan.is_none() {
+        let cause = format!("there is no plan `{}`", user.plan.as_str());
+        return Err(Fault::new(Reason::NotFound, cause).hint("`quire plan list` shows all of them"));
+    }
+    let id = UserId::generate();
+    let added = transaction.execute(
+        "insert into users (id, email, password_hash, plan, created_at) values ($1, $2, $3, $4, $5)
+         on conflict (email) do nothing",
+        &[
+            id.into(),
+            user.email.as_str().into(),
+            user.password_hash.clone().into(),
+            user.plan.as_str().into(),
+            Timestamp::now().into(),
+        ],
+    )?;
+    if added == 0 {
+        return Err(Fault::new(Reason::Conflict, format!("there is a user {} already", user.email)));
+    }
+    let row = transaction.first(&format!("{SELECT} where u.id = $1"), &[id.into()])?;
+    Ok(read_user(&row.ok_or_else(|| Error::Corrupt("the new user is not there".into()))?)?)
+}
+
+fn read_user(row: &Row) -> Result<User, Error> {
+    Ok(User {
+        id: row.parse(0)?,
+        email: row.parse(1)?,
+        plan: row.parse(2)?,
+        monthly_units: row.optional(3, units)?,
+        disabled: !row.is_null(4),
+        created_at: row.time(5)?,
+    })
+}
+
+/// A number of units, never negative.
+pub(super) fn units(row: &Row, column: usize) -> Result<u64, Error> {
+    u64::try_from(row.integer(column)?).map_err(|_| Error::Corrupt("negative units".into()))
+}
