@@ -43,7 +43,8 @@ impl Boxes for Sqlite {
     async fn boxes_of(&self, readings: &[Reading]) -> Result<Vec<BoxRecord>, Fault> {
         let sql = "select id, name, created_at from boxes where id = $1";
         let mut boxes = self.database.read(|t| {
-            let rows = readings.iter().filter_map(|reading| t.first(sql, &[reading.box_id().into()]).transpose());
+            let rows =
+                readings.iter().filter_map(|reading| t.first(sql, &[reading.box_id().into()]).transpose());
             rows.map(|row| read_box(&row?)).collect::<Result<Vec<_>, Error>>()
         })?;
         boxes.sort_by_key(|record| record.id);
@@ -54,8 +55,9 @@ impl Boxes for Sqlite {
         let sql = "select m.user_id, u.email, m.role from memberships m join users u on u.id = m.user_id
                    where m.box_id = $1 order by u.email";
         let read = |row: &Row| Ok(Member { user: row.parse(0)?, email: row.parse(1)?, role: row.parse(2)? });
-        let members =
-            self.database.read(|t| t.all(sql, &[reading.box_id().into()])?.iter().map(read).collect::<Result<_, Error>>());
+        let members = self
+            .database
+            .read(|t| t.all(sql, &[reading.box_id().into()])?.iter().map(read).collect::<Result<_, Error>>());
         Ok(members?)
     }
 

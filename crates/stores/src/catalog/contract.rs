@@ -71,8 +71,11 @@ async fn units_come_from_the_account_then_the_plan() {
         plan: "nope".parse().unwrap(),
     };
     assert_eq!(reason(fresh.catalog.add_user(unknown).await), Some(Reason::NotFound));
-    let eve =
-        NewUser { email: "eve@example.org".parse().unwrap(), password_hash: None, plan: "big".parse().unwrap() };
+    let eve = NewUser {
+        email: "eve@example.org".parse().unwrap(),
+        password_hash: None,
+        plan: "big".parse().unwrap(),
+    };
     let eve = fresh.catalog.add_user(eve).await.unwrap();
     assert_eq!((standard.monthly_units, eve.monthly_units), (None, Some(9_000)));
     fresh.catalog.set_user_units(eve.id, 5).await.unwrap();
@@ -91,7 +94,10 @@ async fn a_box_keeps_an_owner() {
     fresh.catalog.grant(&writing, eve.id, Role::Owner).await.unwrap();
     fresh.catalog.revoke(&writing, ada.id).await.unwrap();
     let members = fresh.catalog.members(writing.reading()).await.unwrap();
-    assert_eq!(members.iter().map(|m| (m.email.as_str(), m.role)).collect::<Vec<_>>(), [("eve@example.org", Role::Owner)]);
+    assert_eq!(
+        members.iter().map(|m| (m.email.as_str(), m.role)).collect::<Vec<_>>(),
+        [("eve@example.org", Role::Owner)]
+    );
     let nowhere = Writing::for_operator(BoxId::generate());
     assert_eq!(reason(fresh.catalog.grant(&nowhere, ada.id, Role::Owner).await), Some(Reason::BoxUnknown));
     assert_eq!(reason(fresh.catalog.delete_box(&nowhere).await), Some(Reason::BoxUnknown));
@@ -179,7 +185,11 @@ async fn exposure_and_use_are_shown() {
     let prefix = fresh.key_of(&ada, None).await;
     fresh.catalog.expose_key(&prefix, Exposure::PlainHttp, true).await.unwrap();
     fresh.catalog.expose_key("AAAAAAAA", Exposure::Url, true).await.unwrap();
-    fresh.catalog.touch_keys(vec![(prefix.clone(), Timestamp::from_second(1_800_000_000).unwrap())]).await.unwrap();
+    fresh
+        .catalog
+        .touch_keys(vec![(prefix.clone(), Timestamp::from_second(1_800_000_000).unwrap())])
+        .await
+        .unwrap();
     let keys = fresh.catalog.keys(Some(ada.id)).await.unwrap();
     assert_eq!(keys.len(), 1);
     assert_eq!(keys[0].exposed.as_ref().unwrap().1, "plain_http");

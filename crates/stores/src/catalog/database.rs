@@ -53,7 +53,10 @@ impl Database {
     }
 
     /// Reads, on the calling thread: for look-ups of a few microseconds.
-    pub(crate) fn read<T>(&self, read: impl FnOnce(&Transaction<'_>) -> Result<T, Error>) -> Result<T, Error> {
+    pub(crate) fn read<T>(
+        &self,
+        read: impl FnOnce(&Transaction<'_>) -> Result<T, Error>,
+    ) -> Result<T, Error> {
         let idle = self.readers.lock().pop();
         let connection = match idle {
             Some(connection) => connection,

@@ -19,7 +19,8 @@ use super::{
 };
 use crate::Error;
 
-const SELECT: &str = "select k.prefix, k.name, u.email, k.scoped, k.created_at, k.expires_at, k.revoked_at, k.exposed_at,
+const SELECT: &str =
+    "select k.prefix, k.name, u.email, k.scoped, k.created_at, k.expires_at, k.revoked_at, k.exposed_at,
     k.exposed_how, k.last_used_at from keys k join users u on u.id = k.user_id";
 
 #[async_trait]
@@ -31,7 +32,9 @@ impl Keys for Sqlite {
     async fn keys(&self, user: Option<UserId>) -> Result<Vec<KeyRecord>, Fault> {
         let records = self.database.read(|t| {
             let rows = match user {
-                Some(user) => t.all(&format!("{SELECT} where k.user_id = $1 order by k.created_at"), &[user.into()])?,
+                Some(user) => {
+                    t.all(&format!("{SELECT} where k.user_id = $1 order by k.created_at"), &[user.into()])?
+                }
                 None => t.all(&format!("{SELECT} order by k.created_at"), &[])?,
             };
             rows.iter().map(|row| read_record(t, row)).collect()
@@ -45,8 +48,11 @@ impl Keys for Sqlite {
             .write(move |t| {
                 let sql = "update keys set revoked_at = coalesce(revoked_at, $1) where prefix = $2";
                 if t.execute(sql, &[Timestamp::now().into(), prefix.as_str().into()])? == 0 {
-                    return Err(Fault::new(Reason::NotFound, format!("there is no key with the prefix `{prefix}`"))
-                        .hint("`quire key list` shows all of them"));
+                    return Err(Fault::new(
+                        Reason::NotFound,
+                        format!("there is no key with the prefix `{prefix}`"),
+                    )
+                    .hint("`quire key list` shows all of them"));
                 }
                 bump_access_version(t)
             })
@@ -75,7 +81,10 @@ impl Keys for Sqlite {
         self.database
             .write(move |t| {
                 for (prefix, at) in uses {
-                    t.execute("update keys set last_used_at = $1 where prefix = $2", &[at.into(), prefix.into()])?;
+                    t.execute(
+                        "update keys set last_used_at = $1 where prefix = $2",
+                        &[at.into(), prefix.into()],
+                    )?;
                 }
                 Ok(())
             })
@@ -129,7 +138,8 @@ fn add(transaction: &Transaction<'_>, key: &NewKey) -> Result<KeyRecord, Fault> 
 
 fn read_record(transaction: &Transaction<'_>, row: &Row) -> Result<KeyRecord, Error> {
     let scoped = row.integer(3)? == 1;
-    let exposed = row.optional(7, Row::time)?.zip(row.optional(8, |row, at| row.text(at).map(str::to_string))?);
+    let exposed =
+        row.optional(7, Row::time)?.zip(row.optional(8, |row, at| row.text(at).map(str::to_string))?);
     Ok(KeyRecord {
         prefix: row.text(0)?.to_string(),
         name: row.parse(1)?,

@@ -120,7 +120,8 @@ impl Transaction<'_> {
         let mut rows = statement.query(rusqlite::params_from_iter(parameters))?;
         let mut answer = Vec::new();
         while let Some(row) = rows.next()? {
-            let columns = (0..width).map(|column| Ok(value(row.get_ref(column)?))).collect::<Result<_, Error>>()?;
+            let columns =
+                (0..width).map(|column| Ok(value(row.get_ref(column)?))).collect::<Result<_, Error>>()?;
             answer.push(Row(columns));
         }
         Ok(answer)
@@ -137,6 +138,8 @@ fn value(column: ValueRef<'_>) -> Value {
         ValueRef::Null => Value::Null,
         ValueRef::Integer(integer) => Value::Integer(integer),
         ValueRef::Real(real) => Value::Integer(real as i64),
-        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => Value::Text(String::from_utf8_lossy(bytes).into_owned()),
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => {
+            Value::Text(String::from_utf8_lossy(bytes).into_owned())
+        }
     }
 }

@@ -15,7 +15,8 @@ use super::{
 };
 use crate::Error;
 
-const SELECT: &str = "select u.id, u.email, u.plan, coalesce(u.monthly_units, p.monthly_units), u.disabled_at, u.created_at
+const SELECT: &str =
+    "select u.id, u.email, u.plan, coalesce(u.monthly_units, p.monthly_units), u.disabled_at, u.created_at
     from users u join plans p on p.name = u.plan";
 
 #[async_trait]
@@ -44,7 +45,10 @@ impl Users for Sqlite {
         let disabled_at = disabled.then(Timestamp::now);
         self.database
             .write(move |t| {
-                t.execute("update users set disabled_at = $1 where id = $2", &[disabled_at.into(), user.into()])?;
+                t.execute(
+                    "update users set disabled_at = $1 where id = $2",
+                    &[disabled_at.into(), user.into()],
+                )?;
                 bump_access_version(t)
             })
             .await

@@ -89,8 +89,10 @@ async fn closed_windows_give_their_slots_back() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn exactly_the_limit_passes_under_concurrency() {
     let folder = tempfile::tempdir().unwrap();
-    let limits =
-        Limits { key: Limit { requests: 100, window_s: 60 }, user: Limit { requests: 15_000, window_s: 86_400 } };
+    let limits = Limits {
+        key: Limit { requests: 100, window_s: 60 },
+        user: Limit { requests: 15_000, window_s: 86_400 },
+    };
     let limiter = Arc::new(Memory::open(limits, &folder.path().join("limits")).unwrap());
     let user = UserId::generate();
     let tasks: Vec<_> = (0..300)

@@ -30,8 +30,13 @@ impl Journal {
     /// Opens or makes the file; gives the windows it holds and the slot of each.
     pub(super) fn open(path: &Path) -> Result<(Self, HashMap<UserId, (Window, u64)>), Error> {
         let failed = || Error::io(format!("opening {}", path.display()));
-        let mut file =
-            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).map_err(failed())?;
+        let mut file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(path)
+            .map_err(failed())?;
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(failed())?;
         let mut windows = HashMap::new();
@@ -71,7 +76,9 @@ impl Journal {
     }
 
     fn put(&self, slot: u64, bytes: &[u8; SLOT]) -> Result<(), Error> {
-        self.file.write_all_at(bytes, slot * SLOT as u64).map_err(Error::io("writing the users' request counts"))
+        self.file
+            .write_all_at(bytes, slot * SLOT as u64)
+            .map_err(Error::io("writing the users' request counts"))
     }
 }
 

@@ -27,7 +27,9 @@ pub(super) struct Window {
 impl Window {
     /// The window in force: `known` while it lasts, else a new one that would open now.
     fn current(known: Option<Window>, limit: Limit, now_ms: i64) -> Window {
-        known.filter(|window| window.closes_ms(limit) > now_ms).unwrap_or(Window { opened_ms: now_ms, hits: 0 })
+        known
+            .filter(|window| window.closes_ms(limit) > now_ms)
+            .unwrap_or(Window { opened_ms: now_ms, hits: 0 })
     }
 
     fn closes_ms(self, limit: Limit) -> i64 {

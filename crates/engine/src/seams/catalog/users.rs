@@ -34,7 +34,9 @@ impl FromStr for Email {
         let (name, host) = address.split_once('@').unwrap_or_default();
         // 254 is the longest address that mail can be sent to (RFC 5321).
         if !plain || name.is_empty() || host.is_empty() || host.contains('@') || address.len() > 254 {
-            return Err(format!("`{text}` is not an e-mail address; expected something like ada@example.org"));
+            return Err(format!(
+                "`{text}` is not an e-mail address; expected something like ada@example.org"
+            ));
         }
         Ok(Email(address))
     }
@@ -62,7 +64,9 @@ impl FromStr for PlanName {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        name_of(text, 40).map(PlanName).ok_or_else(|| format!("`{text}` is not a plan name of 1 to 40 characters"))
+        name_of(text, 40)
+            .map(PlanName)
+            .ok_or_else(|| format!("`{text}` is not a plan name of 1 to 40 characters"))
     }
 }
 

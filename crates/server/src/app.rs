@@ -1,0 +1,45 @@
+//! What every request can reach: the one state of a running server.
+
+use std::{ops::Deref, sync::Arc};
+
+use engine::seams::{catalog::Catalog, limiter::Limiter};
+
+use crate::{
+    config::Config,
+    http::{auth::Identities, guard::Guard, metrics::Metrics},
+};
+
+/// A handle on the server's parts; cheap to clone.
+#[derive(Clone)]
+pub struct App(Arc<Parts>);
+
+/// The parts of a running server.
+pub struct Parts {
+    /// The settings in force.
+    pub config: Config,
+    /// Users, boxes, keys.
+    pub catalog: Arc<dyn Catalog>,
+    /// Counts requests.
+    pub limiter: Arc<dyn Limiter>,
+    /// Keys looked up before, and when each was last used.
+    pub identities: Identities,
+    /// Slows down whoever guesses keys.
+    pub guard: Guard,
+    /// What `/metrics` shows.
+    pub metrics: Metrics,
+}
+
+impl App {
+    /// The app made of these parts.
+    pub fn new(parts: Parts) -> Self {
+        App(Arc::new(parts))
+    }
+}
+
+impl Deref for App {
+    type Target = Parts;
+
+    fn deref(&self) -> &Parts {
+        &self.0
+    }
+}

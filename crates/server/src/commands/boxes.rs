@@ -1,0 +1,131 @@
+//! `quire box`: boxes and who may use them.
+
+use clap::Subcommand;
+use engine::{
+    Fault, Reason,
+    access::{Role, Writing},
+    seams::catalog::{BoxName, BoxRecord, Catalog, Email},
+};
+use serde_json::json;
+
+use super::{
+    Global,
+    output::{self, moment},
+};
+
+#[derive(Subcommand)]
+pub(super) enum Command {
+    /// Add a box
+    Add {
+        /// What people call it
+        name: BoxName,
+        /// Account that owns it
+        #[arg(long, value_name = "EMAIL")]
+        owner: Email,
+    },
+    /// List all boxes with their members
+    List,
+    /// Give an account a role in a box (viewer, editor, admin or owner; admins and owners may use the API)
+    Grant {
+        /// Box: its id or its name
+        r#box: String,
+        /// The account's address
+        email: Email,
+        /// The role
+        role: Role,
+    },
+    /// Take an account's role in a box away
+    Revoke {
+        /// Box: its id or its name
+        r#box: String,
+        /// The account's address
+        email: Email,
+    },
+    /// Delete a box and everything in it, for good
+    Delete {
+        /// Box: its id or its name
+        r#box: String,
+    },
+}
+
+pub(super) async fn run(global: &Global, command: Command) -> Result<(), Fault> {
+    match command {
+        Command::Add { name, owner } => add(global, name, &owner).await,
+        Command::List => list(global).await,
+        Command::Grant { r#box, email, role } => grant(global, &r#box, &email, role).await,
+        Command::Revoke { r#box, email } => revoke(global, &r#box, &email).await,
+        Command::Delete { r#box } => delete(global, &r#box).await,
+    }
+}
+
+/// The box that an operator names by id or by a name that only one box has.
+pub(super) async fn find(catalog: &dyn Catalog, named: &str) -> Result<BoxRecord, Fault> {
+    let boxes = catalog.boxes().await?;
+    if let Some(record) = boxes.iter().find(|record| record.id.to_string() == named) {
+        return Ok(record.clone());
+    }
+    let mut matching = boxes.into_iter().filter(|record| record.name.as_str() == named);
+    match (matching.next(), matching.next()) {
+        (Some(record), None) => Ok(record),
+        (Some(_), Some(_)) => {
+            Err(Fault::new(Reason::Conflict, format!("several boxes are called `{named}`"))
+                .hint("use the id that `quire box list` shows"))
+        }
+        (None, _) => Err(Fault::new(Reason::NotFound, format!("there is no box `{named}`"))
+            .hint("`quire box list` shows all of them")),
+    }
+}
+
+async fn add(global: &Global, name: BoxName, owner: &Email) -> Result<(), Fault> {
+    let catalog = global.catalog()?;
+    let owner = catalog.user(owner).await?;
+    let record = catalog.add_box(name, owner.id).await?;
+    let value = json!({"boxId": record.id, "name": record.name});
+    output::print(global.json, &value, &format!("Added the box {} ({})", record.name.as_str(), record.id));
+    Ok(())
+}
+
+async fn list(global: &Global) -> Result<(), Fault> {
+    let catalog = global.catalog()?;
+    let mut value = Vec::new();
+    let mut rows = Vec::new();
+    for record in catalog.boxes().await? {
+        let members = catalog.members(Writing::for_operator(record.id).reading()).await?;
+        let roles: Vec<_> = members.iter().map(|m| json!({"email": m.email, "role": m.role})).collect();
+        value.push(json!({"boxId": record.id, "name": record.name, "createdAt": record.created_at, "members": roles}));
+        let members =
+            members.iter().map(|m| format!("{} ({})", m.email, m.role)).collect::<Vec<_>>().join(", ");
+        let created = moment(Some(record.created_at));
+        rows.push(vec![record.name.as_str().to_string(), record.id.to_string(), created, members]);
+    }
+    let nothing = "No boxes yet; add one with `quire box add NAME --owner EMAIL`.";
+    output::print(global.json, &value, &output::table(&["NAME", "ID", "CREATED", "MEMBERS"], &rows, nothing));
+    Ok(())
+}
+
+async fn grant(global: &Global, named: &str, email: &Email, role: Role) -> Result<(), Fault> {
+    let catalog = global.catalog()?;
+    let (record, user) = (find(&*catalog, named).await?, catalog.user(email).await?);
+    catalog.grant(&Writing::for_operator(record.id), user.id, role).await?;
+    let value = json!({"boxId": record.id, "email": email, "role": role});
+    output::print(global.json, &value, &format!("{email} is now {role} of {}", record.name.as_str()));
+    Ok(())
+}
+
+async fn revoke(global: &Global, named: &str, email: &Email) -> Result<(), Fault> {
+    let catalog = global.catalog()?;
+    let (record, user) = (find(&*catalog, named).await?, catalog.user(email).await?);
+    catalog.revoke(&Writing::for_operator(record.id), user.id).await?;
+    let value = json!({"boxId": record.id, "email": email, "role": null});
+    output::print(global.json, &value, &format!("{email} has no role in {} any more", record.name.as_str()));
+    Ok(())
+}
+
+async fn delete(global: &Global, named: &str) -> Result<(), Fault> {
+    let catalog = global.catalog()?;
+    let record = find(&*catalog, named).await?;
+    catalog.delete_box(&Writing::for_operator(record.id)).await?;
+    let value = json!({"boxId": record.id, "deleted": true});
+    output::print(global.json, &value, &format!("Deleted the box {}", record.name.as_str()));
+    Ok(())
+}

@@ -1,0 +1,170 @@
+//! `quire key`: API keys.
+
+use clap::Subcommand;
+use engine::{
+    Fault, Reason,
+    apikey::ApiKey,
+    seams::catalog::{Email, KeyName, KeyRecord, NewKey},
+};
+use jiff::{Span, Timestamp, tz::TimeZone};
+use serde_json::json;
+
+use super::{
+    Global, boxes,
+    output::{self, moment},
+};
+
+#[derive(Subcommand)]
+pub(super) enum Command {
+    /// Make an API key and show it, this once
+    Add {
+        /// Account that the key acts for
+        #[arg(long, value_name = "EMAIL")]
+        user: Email,
+        /// What you call it
+        #[arg(long, default_value = "unnamed")]
+        name: KeyName,
+        /// When it stops working, from now: 90d, 12h, 1y
+        #[arg(long, value_name = "TIME", value_parser = expiry)]
+        expires: Option<Timestamp>,
+        /// Box that it is good for, by id or name (may be repeated) [default: all boxes of the account]
+        #[arg(long = "box", value_name = "BOX")]
+        boxes: Vec<String>,
+    },
+    /// List keys; secrets are not kept and cannot be shown
+    List {
+        /// Only the keys of this account
+        #[arg(long, value_name = "EMAIL")]
+        user: Option<Email>,
+    },
+    /// Revoke a key; it fails from the next request on, other keys are not affected
+    Revoke {
+        /// The part of the key between the underscores
+        prefix: String,
+    },
+}
+
+fn expiry(text: &str) -> Result<Timestamp, String> {
+    let wrong = || format!("`{text}` is not a time such as 90d, 12h or 1y");
+    let span: Span = text.parse().map_err(|_| wrong())?;
+    if span.is_negative() || span.is_zero() {
+        return Err(format!("`{text}` is not in the future"));
+    }
+    let end = Timestamp::now().to_zoned(TimeZone::UTC).checked_add(span).map_err(|_| wrong())?;
+    Ok(end.timestamp())
+}
+
+pub(super) async fn run(global: &Global, command: Command) -> Result<(), Fault> {
+    match command {
+        Command::Add { user, name, expires, boxes } => add(global, &user, name, expires, &boxes).await,
+        Command::List { user } => list(global, user).await,
+        Command::Revoke { prefix } => revoke(global, &prefix).await,
+    }
+}
+
+async fn add(
+    global: &Global,
+    email: &Email,
+    name: KeyName,
+    expires_at: Option<Timestamp>,
+    named: &[String],
+) -> Result<(), Fault> {
+    let catalog = global.catalog()?;
+    let user = catalog.user(email).await?;
+    let mut boxes = Vec::new();
+    for name in named {
+        boxes.push(boxes::find(&*catalog, name).await?.id);
+    }
+    let key = ApiKey::generate();
+    let shown = key.reveal();
+    let boxes = if named.is_empty() { None } else { Some(boxes) };
+    let record = catalog.add_key(NewKey { key, user: user.id, name, expires_at, boxes }).await?;
+    let value = json!({
+        "key": shown, "prefix": record.prefix, "name": record.name, "expiresAt": record.expires_at,
+        "boxes": record.boxes,
+    });
+    output::print(
+        global.json,
+        &value,
+        &format!("{shown}\n\nKeep it safe: it is shown this once and stored nowhere."),
+    );
+    Ok(())
+}
+
+async fn list(global: &Global, user: Option<Email>) -> Result<(), Fault> {
+    let catalog = global.catalog()?;
+    let user = match user {
+        Some(email) => Some(catalog.user(&email).await?.id),
+        None => None,
+    };
+    let keys = catalog.keys(user).await?;
+    let value: Vec<_> = keys.iter().map(as_json).collect();
+    let rows: Vec<_> = keys.iter().map(as_row).collect();
+    let heads = ["PREFIX", "NAME", "ACCOUNT", "STATE", "LAST USED", "EXPIRES", "BOXES"];
+    let text = output::table(&heads, &rows, "No keys yet; make one with `quire key add --user EMAIL`.");
+    output::print(global.json, &value, &text);
+    Ok(())
+}
+
+fn state(key: &KeyRecord) -> &'static str {
+    if key.revoked_at.is_some() {
+        "revoked"
+    } else if key.expires_at.is_some_and(|end| end <= Timestamp::now()) {
+        "expired"
+    } else if key.exposed.is_some() {
+        "exposed"
+    } else {
+        "active"
+    }
+}
+
+fn as_json(key: &KeyRecord) -> serde_json::Value {
+    json!({
+        "prefix": key.prefix, "name": key.name, "email": key.email, "state": state(key), "boxes": key.boxes,
+        "createdAt": key.created_at, "expiresAt": key.expires_at, "revokedAt": key.revoked_at,
+        "exposedAt": key.exposed.as_ref().map(|(at, _)| at), "exposedHow": key.exposed.as_ref().map(|(_, how)| how),
+        "lastUsedAt": key.last_used_at,
+    })
+}
+
+fn as_row(key: &KeyRecord) -> Vec<String> {
+    let boxes = key.boxes.as_ref().map_or("all".into(), |boxes| boxes.len().to_string());
+    vec![
+        key.prefix.clone(),
+        key.name.as_str().to_string(),
+        key.email.to_string(),
+        state(key).into(),
+        moment(key.last_used_at),
+        moment(key.expires_at),
+        boxes,
+    ]
+}
+
+async fn revoke(global: &Global, given: &str) -> Result<(), Fault> {
+    // A whole key pasted by mistake names its prefix just as well.
+    let prefix = ApiKey::find(given).map_or_else(|| given.to_string(), |key| key.prefix().to_string());
+    if prefix.is_empty() {
+        return Err(Fault::new(Reason::MissingParameter, "name the prefix of the key"));
+    }
+    global.catalog()?.revoke_key(&prefix).await?;
+    let value = json!({"prefix": prefix, "revoked": true});
+    output::print(global.json, &value, &format!("Revoked {prefix}; it fails from the next request on"));
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_read_as_people_write_them() {
+        let now = Timestamp::now().as_second();
+        for (text, seconds) in [("90d", 90 * 86_400), ("12h", 43_200), ("1s", 1), ("2w", 14 * 86_400)] {
+            let end = expiry(text).unwrap().as_second();
+            assert!((now + seconds - 1..=now + seconds + 5).contains(&end), "{text}");
+        }
+        for wrong in ["", "soon", "0d", "-5d", "90"] {
+            assert!(expiry(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! The command line: one file a noun. Operator commands work on the store, whether or not a server runs on it.
+
+mod boxes;
+mod key;
+mod output;
+mod plan;
+mod quickstart;
+mod serve;
+mod shell;
+mod user;
+
+use std::{path::PathBuf, process::ExitCode, sync::Arc};
+
+use clap::{Args, CommandFactory, Parser, Subcommand, error::ErrorKind};
+use engine::{Fault, Reason, seams::catalog::Catalog};
+
+use crate::{assemble, config::Config};
+
+/// Search your documents, read them page by page and ask them questions, over HTTPS.
+///
+/// quire keeps documents in boxes on this machine and serves them to programs through a JSON API. Start with
+/// `quire quickstart`: it makes an account, a box and an API key, starts the server, and prints a curl line that
+/// works as pasted.
+#[derive(Parser)]
+#[command(name = "quire", version, propagate_version = true, after_help = EXAMPLES)]
+struct Cli {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXAMPLES: &str = "Examples:
+  quire quickstart                                    try it: account, box, key, server
+  quire serve --data /var/lib/quire                   run the server
+  quire user add ada@example.org                      add an account
+  quire box add Papers --owner ada@example.org        add a box
+  quire key add --user ada@example.org --name ci      make an API key (shown once)
+  quire box grant Papers eve@example.org admin        let somebody else use the box
+
+Settings are documented in defaults.toml; each can be set in a file (--config) or by the environment, as in
+QUIRE__LIMITS__KEY_REQUESTS=500.";
+
+/// Options that every command takes, anywhere on the line.
+#[derive(Args)]
+struct Global {
+    /// Folder that holds everything: catalog, documents, certificate
+    #[arg(long, global = true, value_name = "DIR", env = "QUIRE_DATA", default_value = "quire-data")]
+    data: PathBuf,
+    /// Settings file (TOML)
+    #[arg(long, global = true, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Print JSON, for scripts; errors too
+    #[arg(long, global = true)]
+    json: bool,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Try quire: make an account, a box and a key, then serve
+    Quickstart(serve::Listen),
+    /// Run the server
+    Serve(serve::Listen),
+    /// Accounts: add, list, disable
+    #[command(subcommand)]
+    User(user::Command),
+    /// Boxes and who may use them: add, list, grant, revoke, delete
+    #[command(subcommand, name = "box")]
+    Boxes(boxes::Command),
+    /// API keys: add, list, revoke
+    #[command(subcommand)]
+    Key(key::Command),
+    /// Plans and monthly intelligence units
+    #[command(subcommand)]
+    Plan(plan::Command),
+    /// Print a completion script for your shell
+    Completions(shell::Completions),
+    /// Print the manual page (roff), or write one page a command into a folder
+    Man(shell::Man),
+    /// Print the OpenAPI document of the API
+    Openapi,
+}
+
+impl Global {
+    fn settings(&self) -> Result<Config, Fault> {
+        let config = Config::load(self.config.as_deref());
+        config.map_err(|wrong| Fault::new(Reason::InvalidParameter, wrong.to_string()))
+    }
+
+    fn catalog(&self) -> Result<Arc<dyn Catalog>, Fault> {
+        assemble::open_catalog(&self.data).map_err(|error| local(error.into()))
+    }
+}
+
+/// A failure on this machine: whoever runs the command may know what it was.
+fn local(error: anyhow::Error) -> Fault {
+    Fault::new(Reason::Internal, format!("{error:#}"))
+}
+
+/// Reads the command line and runs what it says.
+pub fn run() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return misread(&error),
+    };
+    let json = cli.global.json;
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return output::failed(&local(error.into()), json),
+    };
+    match runtime.block_on(execute(cli)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(fault) => output::failed(&fault, json),
+    }
+}
+
+async fn execute(cli: Cli) -> Result<(), Fault> {
+    let global = &cli.global;
+    match cli.command {
+        Command::Quickstart(listen) => quickstart::run(global, listen).await,
+        Command::Serve(listen) => serve::run(global, listen).await,
+        Command::User(command) => user::run(global, command).await,
+        Command::Boxes(command) => boxes::run(global, command).await,
+        Command::Key(command) => key::run(global, command).await,
+        Command::Plan(command) => plan::run(global, command).await,
+        Command::Completions(completions) => shell::complete(completions, &mut Cli::command()),
+        Command::Man(man) => shell::manual(man, Cli::command()),
+        Command::Openapi => shell::openapi(),
+    }
+}
+
+/// A line that does not parse: clap's own words for people, the error object for scripts.
+fn misread(error: &clap::Error) -> ExitCode {
+    let help = matches!(
+        error.kind(),
+        ErrorKind::DisplayHelp
+            | ErrorKind::DisplayVersion
+            | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
+    );
+    if help || !std::env::args().any(|argument| argument == "--json") {
+        let _ = error.print();
+        return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+    }
+    let text = error.to_string();
+    let line = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
+    output::failed(&Fault::new(Reason::InvalidParameter, line), true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn global_options_stand_anywhere() {
+        for line in [
+            "quire --json --data d user list",
+            "quire user --json list --data d",
+            "quire user list --data d --json",
+        ] {
+            let cli = Cli::try_parse_from(line.split(' ')).unwrap();
+            assert!(cli.global.json && cli.global.data.ends_with("d"), "{line}");
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! `quire serve`: runs the server until it is told to stop.
+
+use std::{net::SocketAddr, path::Path, time::Duration};
+
+use clap::Args;
+use engine::Fault;
+use tokio::{
+    net::TcpListener,
+    signal::unix::{Signal, SignalKind, signal},
+};
+use tokio_util::sync::CancellationToken;
+
+use super::{Global, local, output};
+use crate::{
+    app::App,
+    assemble::assemble,
+    config::{Config, Tls},
+    http::{
+        listener::{self, Service},
+        routes,
+    },
+    logging,
+};
+
+/// How often it is written down when keys were last used.
+const WRITE_DOWN_EVERY: Duration = Duration::from_secs(5);
+
+#[derive(Args)]
+pub(super) struct Listen {
+    /// Address to listen on; port 0 picks a free one [default: http.listen, 127.0.0.1:8443]
+    #[arg(long, value_name = "ADDRESS")]
+    listen: Option<SocketAddr>,
+}
+
+pub(super) async fn run(global: &Global, listen: Listen) -> Result<(), Fault> {
+    let (listener, config) = prepare(global, listen).await?;
+    let address = listener.local_addr().map_err(|error| local(error.into()))?;
+    let announcement =
+        format!("quire {} is listening on {}", env!("CARGO_PKG_VERSION"), url(address, config.http.tls));
+    serve(&global.data, config, listener, &announcement).await
+}
+
+/// Settings, logging and the listener: what must work before anything is promised.
+pub(super) async fn prepare(global: &Global, listen: Listen) -> Result<(TcpListener, Config), Fault> {
+    let mut config = global.settings()?;
+    logging::start(&config.log).map_err(local)?;
+    config.http.listen = listen.listen.unwrap_or(config.http.listen);
+    let address = config.http.listen;
+    let listener = TcpListener::bind(address).await.map_err(|error| {
+        local(anyhow::anyhow!("cannot listen on {address}: {error}"))
+            .hint("choose another with --listen ADDRESS")
+    })?;
+    Ok((listener, config))
+}
+
+/// What people and programs on this machine call the server.
+pub(super) fn url(address: SocketAddr, tls: Tls) -> String {
+    let host = if address.ip().is_unspecified() { "localhost".to_string() } else { address.ip().to_string() };
+    let host = if address.is_ipv6() && !address.ip().is_unspecified() { format!("[{host}]") } else { host };
+    let scheme = if tls == Tls::Proxy { "http" } else { "https" };
+    format!("{scheme}://{host}:{}", address.port())
+}
+
+/// Runs until a signal comes, then drains. The announcement is printed once all is ready: scripts wait for it.
+pub(super) async fn serve(
+    data: &Path,
+    config: Config,
+    listener: TcpListener,
+    announcement: &str,
+) -> Result<(), Fault> {
+    let app = assemble(data, config).map_err(|error| local(error.into()))?;
+    let service = Service::of(&app, data).map_err(local)?;
+    let shutdown = CancellationToken::new();
+    let uses = tokio::spawn(write_down_uses(app.clone(), shutdown.clone()));
+    serve_metrics(&app, &shutdown).await;
+    tokio::spawn(stop_on_signal(Signals::listen()?, shutdown.clone()));
+    output::say(announcement);
+    listener::serve(listener, service, shutdown).await;
+    let _ = uses.await;
+    tracing::info!("Stopped");
+    Ok(())
+}
+
+/// The first signal drains, the second ends the process at once.
+async fn stop_on_signal(mut signals: Signals, shutdown: CancellationToken) {
+    signals.next().await;
+    tracing::info!("Stopping: requests under way may finish; a second signal stops at once");
+    shutdown.cancel();
+    signals.next().await;
+    std::process::exit(1);
+}
+
+/// What tells a server to stop: a service manager's TERM or a person's Ctrl-C.
+struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl Signals {
+    fn listen() -> Result<Self, Fault> {
+        let listen = |kind| signal(kind).map_err(|error| local(error.into()));
+        Ok(Signals {
+            terminate: listen(SignalKind::terminate())?,
+            interrupt: listen(SignalKind::interrupt())?,
+        })
+    }
+
+    async fn next(&mut self) {
+        tokio::select! {
+            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => {}
+        }
+    }
+}
+
+/// Metrics are a convenience: a taken port moves them, it does not stop the server.
+async fn serve_metrics(app: &App, shutdown: &CancellationToken) {
+    let Some(wanted) = app.config.http.metrics_listen else { return };
+    let listener = match TcpListener::bind(wanted).await {
+        Ok(listener) => Ok(listener),
+        Err(_) => TcpListener::bind(SocketAddr::new(wanted.ip(), 0)).await,
+    };
+    match listener.and_then(|listener| Ok((listener.local_addr()?, listener))) {
+        Ok((address, listener)) => {
+            tracing::info!("Metrics are at http://{address}/metrics");
+            let stopped = shutdown.clone().cancelled_owned();
+            let metrics =
+                axum::serve(listener, routes::metrics_router(app.clone())).with_graceful_shutdown(stopped);
+            tokio::spawn(metrics.into_future());
+        }
+        Err(error) => tracing::warn!(%error, "No metrics: cannot listen on {wanted}"),
+    }
+}
+
+async fn write_down_uses(app: App, shutdown: CancellationToken) {
+    loop {
+        let stopping = tokio::select! {
+            () = tokio::time::sleep(WRITE_DOWN_EVERY) => false,
+            () = shutdown.cancelled() => true,
+        };
+        if let Err(fault) = app.identities.write_down_uses(&*app.catalog).await {
+            tracing::warn!(error = ?fault, "Could not write down when keys were used");
+        }
+        if stopping {
+            return;
+        }
+    }
+}

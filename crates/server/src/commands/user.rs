@@ -1,0 +1,115 @@
+//! `quire user`: accounts.
+
+use std::io::{BufRead, stdin};
+
+use clap::Subcommand;
+use engine::{
+    Fault, Reason,
+    seams::catalog::{Email, NewUser, PlanName, User},
+};
+use serde_json::json;
+
+use super::{
+    Global,
+    output::{self, moment},
+};
+use crate::passwords;
+
+#[derive(Subcommand)]
+pub(super) enum Command {
+    /// Add an account
+    Add {
+        /// E-mail address that names the account
+        email: Email,
+        /// Read the password for the dashboard from standard input
+        #[arg(long)]
+        password_stdin: bool,
+        /// Plan that gives the monthly intelligence units [default: standard]
+        #[arg(long, value_name = "PLAN")]
+        plan: Option<PlanName>,
+    },
+    /// List all accounts
+    List,
+    /// Switch an account off; its keys stop working at once
+    Disable {
+        /// The account's address
+        email: Email,
+    },
+    /// Switch a disabled account on again
+    Enable {
+        /// The account's address
+        email: Email,
+    },
+}
+
+pub(super) async fn run(global: &Global, command: Command) -> Result<(), Fault> {
+    match command {
+        Command::Add { email, password_stdin, plan } => add(global, email, password_stdin, plan).await,
+        Command::List => list(global).await,
+        Command::Disable { email } => set_disabled(global, &email, true).await,
+        Command::Enable { email } => set_disabled(global, &email, false).await,
+    }
+}
+
+async fn add(
+    global: &Global,
+    email: Email,
+    password_stdin: bool,
+    plan: Option<PlanName>,
+) -> Result<(), Fault> {
+    let password_hash = if password_stdin { Some(read_password()?) } else { None };
+    let user = NewUser { email, password_hash, plan: plan.unwrap_or_default() };
+    let user = global.catalog()?.add_user(user).await?;
+    let value = json!({"userId": user.id, "email": user.email});
+    output::print(global.json, &value, &format!("Added {} ({})", user.email, user.id));
+    Ok(())
+}
+
+fn read_password() -> Result<String, Fault> {
+    let wrong = |cause: String| Fault::new(Reason::InvalidParameter, cause);
+    let mut line = String::new();
+    stdin()
+        .lock()
+        .read_line(&mut line)
+        .map_err(|error| wrong(format!("cannot read the password: {error}")))?;
+    passwords::hash(line.trim_end_matches(['\r', '\n'])).map_err(wrong)
+}
+
+async fn list(global: &Global) -> Result<(), Fault> {
+    let users = global.catalog()?.users().await?;
+    let value: Vec<_> = users.iter().map(as_json).collect();
+    let rows: Vec<_> = users.iter().map(as_row).collect();
+    let heads = ["EMAIL", "PLAN", "UNITS/MONTH", "STATE", "CREATED"];
+    let text = output::table(&heads, &rows, "No accounts yet; add one with `quire user add EMAIL`.");
+    output::print(global.json, &value, &text);
+    Ok(())
+}
+
+fn as_json(user: &User) -> serde_json::Value {
+    json!({
+        "userId": user.id, "email": user.email, "plan": user.plan, "monthlyUnits": user.monthly_units,
+        "disabled": user.disabled, "createdAt": user.created_at,
+    })
+}
+
+fn as_row(user: &User) -> Vec<String> {
+    let units = user.monthly_units.map_or("default".into(), |units| units.to_string());
+    let state = if user.disabled { "disabled" } else { "active" };
+    vec![
+        user.email.to_string(),
+        user.plan.as_str().to_string(),
+        units,
+        state.into(),
+        moment(Some(user.created_at)),
+    ]
+}
+
+async fn set_disabled(global: &Global, email: &Email, disabled: bool) -> Result<(), Fault> {
+    let catalog = global.catalog()?;
+    let user = catalog.user(email).await?;
+    catalog.set_user_disabled(user.id, disabled).await?;
+    let what = if disabled { "Disabled" } else { "Enabled" };
+    let value = json!({"userId": user.id, "email": user.email, "disabled": disabled});
+    output::print(global.json, &value, &format!("{what} {email}; in effect from the next request on"));
+    Ok(())
+}

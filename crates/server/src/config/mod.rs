@@ -1,0 +1,194 @@
+//! Settings: read once, in one place, into types. `defaults.toml` documents and supplies every key.
+
+mod load;
+
+pub(crate) use load::nearest;
+
+use std::{
+    fmt,
+    net::{IpAddr, SocketAddr},
+    path::{Path, PathBuf},
+};
+
+use engine::seams::limiter::{Limit, Limits};
+use serde::Deserialize;
+
+/// Everything that can be set.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// Listening and TLS.
+    pub http: Http,
+    /// How much is too much.
+    pub limits: LimitSettings,
+    /// The monthly quota.
+    pub units: Units,
+    /// API keys.
+    pub keys: Keys,
+    /// What is logged, and how.
+    pub log: Log,
+}
+
+/// `[http]`
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Http {
+    /// Address of the HTTPS listener.
+    pub listen: SocketAddr,
+    /// Who speaks TLS.
+    pub tls: Tls,
+    /// PEM file of the certificate chain.
+    #[serde(deserialize_with = "empty_is_none")]
+    pub certificate: Option<PathBuf>,
+    /// PEM file of its key.
+    #[serde(deserialize_with = "empty_is_none")]
+    pub private_key: Option<PathBuf>,
+    /// Proxies that are believed.
+    pub trusted_proxies: Vec<IpAddr>,
+    /// What links start with.
+    #[serde(deserialize_with = "empty_is_none")]
+    pub public_url: Option<String>,
+    /// Address of the metrics.
+    #[serde(deserialize_with = "empty_is_none")]
+    pub metrics_listen: Option<SocketAddr>,
+    /// How long a shutdown may take.
+    pub shutdown_grace_s: u64,
+}
+
+/// Who speaks TLS.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Tls {
+    /// This server.
+    Auto,
+    /// A proxy before it.
+    Proxy,
+}
+
+/// `[limits]`
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LimitSettings {
+    /// Requests a key.
+    pub key_requests: u32,
+    /// In so many seconds.
+    pub key_window_s: u32,
+    /// Requests a user.
+    pub user_requests: u32,
+    /// In so many seconds.
+    pub user_window_s: u32,
+    /// Largest JSON body.
+    pub body_kb: usize,
+    /// Largest upload.
+    pub file_mb: u64,
+}
+
+impl LimitSettings {
+    /// The request limits, for the limiter.
+    pub fn requests(&self) -> Limits {
+        Limits {
+            key: Limit { requests: self.key_requests, window_s: self.key_window_s },
+            user: Limit { requests: self.user_requests, window_s: self.user_window_s },
+        }
+    }
+}
+
+/// `[units]`
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Units {
+    /// Units a month.
+    pub monthly: u64,
+    /// Status when they are used up.
+    pub exhausted_status: u16,
+}
+
+/// `[keys]`
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Keys {
+    /// Revoke what was exposed.
+    pub revoke_exposed: bool,
+}
+
+/// `[log]`
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Log {
+    /// Level or filter.
+    pub level: String,
+    /// Text or JSON lines.
+    pub format: LogFormat,
+}
+
+/// How log lines look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LogFormat {
+    /// For people.
+    Text,
+    /// For machines.
+    Json,
+}
+
+/// A setting that is wrong, said so that it can be put right.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct ConfigError(String);
+
+impl ConfigError {
+    fn new(text: impl fmt::Display) -> Self {
+        ConfigError(text.to_string())
+    }
+}
+
+impl Config {
+    /// Defaults, then the file, then the environment.
+    pub fn load(file: Option<&Path>) -> Result<Self, ConfigError> {
+        let file = file.map(load::read_file).transpose()?;
+        load::layered(file, std::env::vars())?.checked()
+    }
+
+    /// The defaults alone.
+    pub fn defaults() -> Self {
+        load::layered(None, std::iter::empty()).expect("the built-in defaults are valid")
+    }
+
+    /// What types cannot say.
+    fn checked(self) -> Result<Self, ConfigError> {
+        if !matches!(self.units.exhausted_status, 402 | 429) {
+            return Err(ConfigError::new("units.exhausted_status must be 402 or 429"));
+        }
+        if self.http.certificate.is_some() != self.http.private_key.is_some() {
+            return Err(ConfigError::new(
+                "http.certificate and http.private_key go together: set both or neither",
+            ));
+        }
+        if self.http.metrics_listen.is_some_and(|address| !address.ip().is_loopback()) {
+            return Err(ConfigError::new(
+                "http.metrics_listen must be a loopback address: metrics carry no key",
+            ));
+        }
+        let limits = &self.limits;
+        if [limits.key_requests, limits.key_window_s, limits.user_requests, limits.user_window_s].contains(&0)
+        {
+            return Err(ConfigError::new(
+                "the request limits and their windows in [limits] must be at least 1",
+            ));
+        }
+        Ok(self)
+    }
+}
+
+/// TOML has no null; an empty text stands for "not set".
+fn empty_is_none<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
+where
+    D: serde::Deserializer<'de>,
+    T: std::str::FromStr<Err: fmt::Display>,
+{
+    let text = String::deserialize(deserializer)?;
+    if text.is_empty() {
+        return Ok(None);
+    }
+    text.parse().map(Some).map_err(serde::de::Error::custom)
+}

@@ -1,0 +1,187 @@
+//! Who is asking: from the `Authorization` header to a [`Caller`].
+
+use std::{collections::HashMap, sync::Arc};
+
+use axum::{
+    extract::{FromRequestParts, Path},
+    http::{HeaderMap, Uri, header, request::Parts},
+};
+use engine::{
+    Fault, Reason,
+    access::{Caller, Reading, no_such_box},
+    apikey::ApiKey,
+    ids::BoxId,
+    seams::catalog::{Catalog, Exposure, KeyState, StoredKey},
+};
+use jiff::Timestamp;
+use parking_lot::{Mutex, RwLock};
+use subtle::ConstantTimeEq;
+
+use super::error::Failure;
+use crate::app::App;
+
+/// Keys kept in memory at most; each is small, and a fresh start costs one look-up a key.
+const MOST_KEYS: usize = 100_000;
+
+/// Keys looked up before. What is kept is good for one version of the catalog, and the version is asked for on every
+/// request, so a revoked key fails on the next one.
+#[derive(Default)]
+pub struct Identities {
+    known: RwLock<Known>,
+    used: Mutex<HashMap<String, Timestamp>>,
+}
+
+#[derive(Default)]
+struct Known {
+    version: i64,
+    keys: HashMap<String, Arc<Identity>>,
+}
+
+/// A stored key with its caller ready to be handed to requests.
+struct Identity {
+    stored: StoredKey,
+    caller: Arc<Caller>,
+}
+
+impl Identities {
+    async fn find(&self, catalog: &dyn Catalog, prefix: &str) -> Result<Option<Arc<Identity>>, Fault> {
+        let version = catalog.access_version().await?;
+        {
+            let known = self.known.read();
+            if let Some(identity) = known.keys.get(prefix).filter(|_| known.version == version) {
+                return Ok(Some(identity.clone()));
+            }
+        }
+        let Some(stored) = catalog.stored_key(prefix).await? else { return Ok(None) };
+        let identity = Arc::new(Identity { caller: Arc::new(stored.caller.clone()), stored });
+        let mut known = self.known.write();
+        if known.version < version || known.keys.len() >= MOST_KEYS {
+            *known = Known { version, keys: HashMap::new() };
+        }
+        // Read after `version` was: as new as that version or newer, and wrong for none.
+        if known.version == version {
+            known.keys.insert(prefix.to_string(), identity.clone());
+        }
+        Ok(Some(identity))
+    }
+
+    fn note_use(&self, prefix: &str, now: Timestamp) {
+        let mut used = self.used.lock();
+        match used.get_mut(prefix) {
+            Some(last) => *last = now,
+            None => {
+                used.insert(prefix.to_string(), now);
+            }
+        }
+    }
+
+    /// Writes down when keys were last used. Called every few seconds: one commit for all, not one a request.
+    pub async fn write_down_uses(&self, catalog: &dyn Catalog) -> Result<(), Fault> {
+        let uses: Vec<_> = std::mem::take(&mut *self.used.lock()).into_iter().collect();
+        if uses.is_empty() { Ok(()) } else { catalog.touch_keys(uses).await }
+    }
+}
+
+/// The caller behind a request's key, or why there is none.
+pub async fn authenticate(app: &App, headers: &HeaderMap, now: Timestamp) -> Result<Arc<Caller>, Fault> {
+    let key = bearer(headers)?;
+    let identity = verified(app, &key).await?.ok_or_else(not_found)?;
+    match identity.stored.state {
+        KeyState::Active => {}
+        KeyState::Revoked => return Err(Fault::new(Reason::KeyRevoked, "the key was revoked")),
+        KeyState::UserDisabled => {
+            return Err(Fault::new(Reason::KeyRevoked, "the account that the key belongs to is disabled"));
+        }
+    }
+    if identity.caller.expires_at.is_some_and(|end| end <= now) {
+        return Err(
+            Fault::new(Reason::KeyExpired, "the key has expired").hint("create a new one in the dashboard")
+        );
+    }
+    app.identities.note_use(key.prefix(), now);
+    Ok(identity.caller.clone())
+}
+
+/// The identity that a key names, if its secret is the right one.
+async fn verified(app: &App, key: &ApiKey) -> Result<Option<Arc<Identity>>, Fault> {
+    let identity = app.identities.find(&*app.catalog, key.prefix()).await?;
+    Ok(identity.filter(|identity| identity.stored.secret_hash.ct_eq(&key.secret_hash()).into()))
+}
+
+fn bearer(headers: &HeaderMap) -> Result<ApiKey, Fault> {
+    let missing = || {
+        Fault::new(Reason::KeyMissing, "the request carries no API key")
+            .hint("send it as `Authorization: Bearer quire_…`")
+    };
+    let value = headers.get(header::AUTHORIZATION).ok_or_else(missing)?;
+    let (scheme, token) = value.to_str().unwrap_or("").trim().split_once(' ').unwrap_or_default();
+    if !scheme.eq_ignore_ascii_case("bearer") || token.trim().is_empty() {
+        return Err(missing());
+    }
+    ApiKey::parse(token.trim()).ok_or_else(not_found)
+}
+
+fn not_found() -> Fault {
+    Fault::new(Reason::KeyInvalid, "the key was not found")
+        .hint("check it for typing slips, or create one in the dashboard")
+}
+
+/// Marks the key that a URL holds, if it is a real one.
+pub async fn expose_key_in_url(app: &App, uri: &Uri) -> Result<(), Fault> {
+    match ApiKey::find(&uri.to_string()) {
+        Some(key) => expose(app, &key, Exposure::Url).await,
+        None => Ok(()),
+    }
+}
+
+/// Marks the key that came over plain HTTP, if it is a real one.
+pub async fn expose_plain_key(app: &App, headers: &HeaderMap, uri: &Uri) -> Result<(), Fault> {
+    match bearer(headers) {
+        Ok(key) => expose(app, &key, Exposure::PlainHttp).await,
+        Err(_) => expose_key_in_url(app, uri).await,
+    }
+}
+
+/// Only whoever knows the secret can expose a key: a prefix alone is public.
+async fn expose(app: &App, key: &ApiKey, how: Exposure) -> Result<(), Fault> {
+    if verified(app, key).await?.is_none() {
+        return Ok(());
+    }
+    let revoke = app.config.keys.revoke_exposed;
+    tracing::warn!(key.prefix = key.prefix(), how = how.as_str(), revoked = revoke, "An API key was exposed");
+    app.catalog.expose_key(key.prefix(), how, revoke).await
+}
+
+/// The caller, in a handler. [`super::layers::gate`] has put it there.
+pub struct Asking(pub Arc<Caller>);
+
+impl FromRequestParts<App> for Asking {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, Failure> {
+        let caller = parts.extensions.get::<Arc<Caller>>().cloned();
+        caller
+            .map(Asking)
+            .ok_or_else(|| Failure(Fault::internal("a route outside the gate asked who is asking")))
+    }
+}
+
+/// The right to read the box in the path. Comes before the body, so that nobody learns more than they may.
+pub struct ReadingBox(pub Reading);
+
+impl FromRequestParts<App> for ReadingBox {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Failure> {
+        let Asking(caller) = Asking::from_request_parts(parts, app).await?;
+        Ok(ReadingBox(caller.may_read(box_in_path(parts, app).await?)?))
+    }
+}
+
+/// The box that the path names first. A text that is no box id names a box that does not exist.
+async fn box_in_path(parts: &mut Parts, app: &App) -> Result<BoxId, Fault> {
+    let path = Path::<Vec<(String, String)>>::from_request_parts(parts, app).await;
+    let segments = path.map(|Path(segments)| segments).unwrap_or_default();
+    let named = segments.iter().find(|(name, _)| name == "box_id");
+    named.and_then(|(_, value)| value.parse().ok()).ok_or_else(no_such_box)
+}

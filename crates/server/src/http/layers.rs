@@ -1,0 +1,254 @@
+//! What every request passes on its way in and out, in order: [`frame`], then [`gate`] under the API's base path.
+
+use std::{
+    any::Any,
+    fmt,
+    net::{IpAddr, SocketAddr},
+    time::Instant,
+};
+
+use axum::{
+    Router,
+    extract::{FromRequestParts, MatchedPath, Request, State},
+    http::{HeaderMap, HeaderValue, Method, Uri, header, request::Parts},
+    middleware::{Next, from_fn_with_state},
+    response::{IntoResponse, Response},
+};
+use engine::{Fault, Reason};
+use jiff::Timestamp;
+use tower_http::catch_panic::CatchPanicLayer;
+use uuid::Uuid;
+
+use super::{BASE, auth, error, error::Failure, limits, routes};
+use crate::{app::App, config::Tls};
+
+/// Names a request in answers and in the log.
+#[derive(Clone, Copy)]
+pub struct RequestId(Uuid);
+
+impl fmt::Display for RequestId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "req_{}", self.0.simple())
+    }
+}
+
+/// The address at the other end of the connection.
+#[derive(Clone, Copy)]
+pub struct Peer(pub SocketAddr);
+
+/// The whole stack around the routes; a request passes it from the bottom up.
+pub fn stack(app: &App, routes: Router) -> Router {
+    routes
+        .layer(CatchPanicLayer::custom(panicked))
+        .layer(from_fn_with_state(app.clone(), gate))
+        .layer(from_fn_with_state(app.clone(), frame))
+}
+
+/// The outermost layer: request id, the headers that every response has, error bodies, metrics and the log line.
+pub async fn frame(State(app): State<App>, mut request: Request, next: Next) -> Response {
+    let started = Instant::now();
+    let id = RequestId(Uuid::now_v7());
+    let method = request.method().clone();
+    let path = request.uri().path().to_string();
+    request.extensions_mut().insert(id);
+    let response = next.run(request).await;
+    let route = response.extensions().get::<Route>().cloned();
+    let mut response = error::render(response, &id, app.config.units.exhausted_status);
+    finish(response.headers_mut(), &app, &id);
+    let status = response.status().as_u16();
+    let route = route.as_ref().map_or("other", |route| route.0.as_str());
+    app.metrics.observe(&method, route, status, started.elapsed());
+    log(&id, &method, &path, status, started);
+    response
+}
+
+/// The pattern of the route that answered, for metrics: bounded, unlike paths.
+#[derive(Clone)]
+struct Route(MatchedPath);
+
+fn finish(headers: &mut HeaderMap, app: &App, id: &RequestId) {
+    headers.insert("x-request-id", HeaderValue::try_from(id.to_string()).expect("hexadecimal"));
+    limits::write_default_headers(headers, &app.config.limits.requests(), Timestamp::now());
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(header::STRICT_TRANSPORT_SECURITY, HeaderValue::from_static("max-age=31536000"));
+    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+}
+
+/// Paths never hold a key here: [`loggable`] cuts it out. Queries are not logged at all.
+fn log(id: &RequestId, method: &Method, path: &str, status: u16, started: Instant) {
+    let duration_ms = started.elapsed().as_secs_f64() * 1e3;
+    match status {
+        500.. => tracing::error!(request.id = %id, status, duration_ms, "{method} {}", loggable(path)),
+        400.. => tracing::info!(request.id = %id, status, duration_ms, "{method} {}", loggable(path)),
+        _ => tracing::debug!(request.id = %id, status, duration_ms, "{method} {}", loggable(path)),
+    }
+}
+
+/// A path fit for the log: no secrets, no control characters, no flood.
+fn loggable(path: &str) -> String {
+    match path.find("quire_") {
+        Some(at) => format!("{}quire_***", path[..at].escape_debug()),
+        None => path.chars().take(200).collect::<String>().escape_debug().to_string(),
+    }
+}
+
+/// Under the base path the key is checked and counted before anything else, on unknown routes and methods too.
+pub async fn gate(State(app): State<App>, request: Request, next: Next) -> Response {
+    let (head, body) = request.into_parts();
+    if let Err(fault) = must_be_https(&app, &head).await {
+        return close(Failure(fault).into_response());
+    }
+    if !needs_key(head.uri.path()) {
+        return routed(Request::from_parts(head, body), next).await;
+    }
+    let now = Timestamp::now();
+    if let Err(fault) = auth::expose_key_in_url(&app, &head.uri).await {
+        return Failure(fault).into_response();
+    }
+    let caller = match auth::authenticate(&app, &head.headers, now).await {
+        Ok(caller) => caller,
+        Err(fault) => return Failure(slowed_down(&app, &head, fault).await).into_response(),
+    };
+    let verdict = match app.limiter.take(&caller.prefix, caller.user, now).await {
+        Ok(verdict) => verdict,
+        Err(fault) => return Failure(fault).into_response(),
+    };
+    let request_limits = app.config.limits.requests();
+    let mut response = match verdict.refused {
+        Some(refusal) => {
+            app.metrics.refused(refusal);
+            Failure(limits::too_many(refusal, &request_limits, &verdict, now)).into_response()
+        }
+        None => {
+            let mut request = Request::from_parts(head, body);
+            request.extensions_mut().insert(caller);
+            routed(request, next).await
+        }
+    };
+    limits::write_headers(response.headers_mut(), &request_limits, &verdict, now);
+    response
+}
+
+async fn routed(request: Request, next: Next) -> Response {
+    let route = request.extensions().get::<MatchedPath>().cloned();
+    let mut response = next.run(request).await;
+    if let Some(route) = route {
+        response.extensions_mut().insert(Route(route));
+    }
+    response
+}
+
+/// Whether a path is under the base path and not the public description of it.
+fn needs_key(path: &str) -> bool {
+    let under_base = path.strip_prefix(BASE).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    under_base && path.strip_prefix(BASE) != Some(routes::OPENAPI)
+}
+
+/// A wrong key answers later and later; a missing one is no guess.
+async fn slowed_down(app: &App, head: &Parts, fault: Fault) -> Fault {
+    if fault.reason != Reason::KeyInvalid {
+        return fault;
+    }
+    app.guard.wrong_key(client_address(app, head)).await.err().unwrap_or(fault)
+}
+
+/// Behind a proxy, only a listed proxy is believed, and only when it says that the client used HTTPS.
+async fn must_be_https(app: &App, head: &Parts) -> Result<(), Fault> {
+    if app.config.http.tls != Tls::Proxy {
+        return Ok(());
+    }
+    let said = head.headers.get("x-forwarded-proto").is_some_and(|proto| proto.as_bytes() == b"https");
+    if said && from_trusted_proxy(app, head) {
+        return Ok(());
+    }
+    auth::expose_plain_key(app, &head.headers, &head.uri).await?;
+    Err(https_required(&head.uri))
+}
+
+/// What plain HTTP is told.
+pub fn https_required(uri: &Uri) -> Fault {
+    let hint = "use https:// and replace any key you sent";
+    Fault::new(Reason::HttpsRequired, format!("`{}` was asked for over plain HTTP", loggable(uri.path())))
+        .hint(hint)
+}
+
+/// Marks the connection to be closed after the answer.
+pub fn close(mut response: Response) -> Response {
+    response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    response
+}
+
+fn from_trusted_proxy(app: &App, head: &Parts) -> bool {
+    let peer = head.extensions.get::<Peer>().map(|peer| peer.0.ip().to_canonical());
+    peer.is_some_and(|peer| app.config.http.trusted_proxies.contains(&peer))
+}
+
+/// The client's own address: the last one that a believed proxy added, else the peer's.
+fn client_address(app: &App, head: &Parts) -> IpAddr {
+    let peer = head.extensions.get::<Peer>().map_or(IpAddr::from([0, 0, 0, 0]), |peer| peer.0.ip());
+    if app.config.http.tls != Tls::Proxy || !from_trusted_proxy(app, head) {
+        return peer;
+    }
+    let forwarded = head.headers.get_all("x-forwarded-for").iter().filter_map(|value| value.to_str().ok());
+    let addresses: Vec<IpAddr> =
+        forwarded.flat_map(|value| value.split(',')).filter_map(|a| a.trim().parse().ok()).collect();
+    let trusted = &app.config.http.trusted_proxies;
+    addresses.into_iter().rev().find(|address| !trusted.contains(address)).unwrap_or(peer)
+}
+
+fn panicked(panic: Box<dyn Any + Send>) -> Response {
+    let text = panic.downcast_ref::<String>().cloned();
+    let text = text.or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string)).unwrap_or_default();
+    Failure(Fault::internal(format!("panic: {text}"))).into_response()
+}
+
+/// An unknown path.
+pub async fn unknown_route(uri: Uri) -> Failure {
+    let cause = format!("there is nothing at {}", loggable(uri.path()));
+    Failure(
+        Fault::new(Reason::NotFound, cause).hint(&format!("{BASE}{} lists what there is", routes::OPENAPI)),
+    )
+}
+
+/// A known path with a method it does not have.
+pub async fn unknown_method(method: Method, uri: Uri) -> Failure {
+    let cause = format!("{method} is not possible on {}", loggable(uri.path()));
+    Failure(Fault::new(Reason::MethodNotAllowed, cause).hint("the Allow header names the methods that are"))
+}
+
+/// Shares the request id with handlers that need it.
+impl<S: Send + Sync> FromRequestParts<S> for RequestId {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
+        let id = parts.extensions.get::<RequestId>().copied();
+        id.ok_or_else(|| Failure(Fault::internal("a request without an id")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_under_the_base_path_needs_a_key() {
+        for (path, expected) in [
+            ("/api/public/v1", true),
+            ("/api/public/v1/", true),
+            ("/api/public/v1/check", true),
+            ("/api/public/v1/openapi.json", false),
+            ("/api/public/v1/openapi.json/x", true),
+            ("/api/public/v12", false),
+            ("/healthz", false),
+            ("/", false),
+        ] {
+            assert_eq!(needs_key(path), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn the_log_never_sees_a_key_in_a_path() {
+        assert_eq!(loggable("/x/quire_AAAAAAAA_secret/y"), "/x/quire_***");
+        assert_eq!(loggable("/a\nb"), "/a\\nb");
+    }
+}

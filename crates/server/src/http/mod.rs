@@ -1,0 +1,17 @@
+//! The HTTP side. A request goes `listener → layers → auth → limits → routes`; errors come back through `error`.
+
+pub mod auth;
+pub mod body;
+pub mod error;
+pub mod guard;
+pub mod layers;
+pub mod limits;
+pub mod listener;
+pub mod metrics;
+pub mod plain;
+pub mod reply;
+pub mod routes;
+pub mod tls;
+
+/// Where the API lives; carries its version.
+pub const BASE: &str = "/api/public/v1";

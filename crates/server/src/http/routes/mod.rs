@@ -1,0 +1,82 @@
+//! The table of routes; also the source of the `OpenAPI` document.
+
+mod boxes;
+mod check;
+mod health;
+
+use axum::{Router, response::IntoResponse, routing::get};
+use utoipa::{
+    Modify, OpenApi,
+    openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme},
+};
+use utoipa_axum::{router::OpenApiRouter, routes};
+
+use super::{BASE, error::ErrorEnvelope, layers};
+use crate::app::App;
+
+/// Where the description of the API is, under the base path; the one route there that needs no key.
+pub const OPENAPI: &str = "/openapi.json";
+
+/// The head of the `OpenAPI` document; the routes fill in the rest.
+#[derive(OpenApi)]
+#[openapi(
+    info(title = "quire", description = "Search documents in boxes, read them page by page, ask them questions."),
+    components(schemas(ErrorEnvelope)),
+    modifiers(&BearerKey),
+    security(("apiKey" = []))
+)]
+struct Description;
+
+struct BearerKey;
+
+impl Modify for BearerKey {
+    fn modify(&self, document: &mut utoipa::openapi::OpenApi) {
+        let scheme = HttpBuilder::new()
+            .scheme(HttpAuthScheme::Bearer)
+            .bearer_format("quire_<prefix>_<secret>")
+            .description(Some("An API key, created in the dashboard under Account, API Keys."))
+            .build();
+        let components = document.components.get_or_insert_default();
+        components.add_security_scheme("apiKey", SecurityScheme::Http(scheme));
+    }
+}
+
+/// Every route of the API, with its description.
+fn api() -> OpenApiRouter<App> {
+    OpenApiRouter::with_openapi(Description::openapi())
+        .routes(routes!(check::check))
+        .routes(routes!(boxes::list))
+        .routes(routes!(boxes::show))
+}
+
+/// The description of the API, as served and as kept in `docs/openapi.json`.
+pub fn description() -> utoipa::openapi::OpenApi {
+    let nested = OpenApiRouter::new().nest(BASE, api());
+    let mut document = nested.into_openapi();
+    let own = Description::openapi();
+    (document.info, document.security) = (own.info, own.security);
+    document
+}
+
+/// All routes with all layers around them.
+pub fn router(app: &App) -> Router {
+    let (api, _) = api().split_for_parts();
+    let description = description().to_json().expect("an OpenAPI document is plain JSON");
+    let api = api.route(
+        OPENAPI,
+        get(async move || ([("content-type", "application/json")], description).into_response()),
+    );
+    let routes = Router::new()
+        .nest(BASE, api)
+        .route("/healthz", get(health::alive))
+        .route("/readyz", get(health::ready))
+        .fallback(layers::unknown_route)
+        .method_not_allowed_fallback(layers::unknown_method)
+        .with_state(app.clone());
+    layers::stack(app, routes)
+}
+
+/// The metrics, for a loopback listener of their own.
+pub fn metrics_router(app: App) -> Router {
+    Router::new().route("/metrics", get(async move || app.metrics.render()))
+}

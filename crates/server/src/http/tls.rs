@@ -1,0 +1,80 @@
+//! The certificate: the operator's, or a self-signed one that is made once and kept.
+
+use std::{
+    fs,
+    io::Write as _,
+    os::unix::fs::OpenOptionsExt,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use anyhow::{Context, Result};
+use rcgen::{CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, KeyPair};
+use rustls::{
+    ServerConfig,
+    crypto::ring,
+    pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject},
+};
+
+use crate::config::Http;
+
+/// Where a self-signed certificate is kept.
+pub fn certificate_path(data: &Path) -> PathBuf {
+    data.join("tls").join("cert.pem")
+}
+
+/// TLS 1.2 and 1.3, h2 and http/1.1, with the configured certificate or our own.
+pub fn server_config(http: &Http, data: &Path) -> Result<Arc<ServerConfig>> {
+    let (certificate, key) = match (&http.certificate, &http.private_key) {
+        (Some(certificate), Some(key)) => (certificate.clone(), key.clone()),
+        _ => own_certificate(data)?,
+    };
+    let chain = CertificateDer::pem_file_iter(&certificate)
+        .and_then(Iterator::collect::<Result<Vec<_>, _>>)
+        .with_context(|| format!("cannot read the certificate {}", certificate.display()))?;
+    let key = PrivateKeyDer::from_pem_file(&key)
+        .with_context(|| format!("cannot read the key {}", key.display()))?;
+    let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()?
+        .with_no_client_auth()
+        .with_single_cert(chain, key)
+        .with_context(|| format!("{} and its key do not fit", certificate.display()))?;
+    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    config.ticketer = ring::Ticketer::new()?;
+    Ok(Arc::new(config))
+}
+
+fn own_certificate(data: &Path) -> Result<(PathBuf, PathBuf)> {
+    let certificate = certificate_path(data);
+    let key = certificate.with_file_name("key.pem");
+    if !(certificate.exists() && key.exists()) {
+        stores::make_private_folder(certificate.parent().expect("it has a folder"))?;
+        make_certificate(&certificate, &key)?;
+        tracing::info!("Made a self-signed certificate at {}", certificate.display());
+    }
+    Ok((certificate, key))
+}
+
+/// Good for this machine's names, and as its own CA file: clients pin exactly this certificate.
+fn make_certificate(certificate: &Path, key: &Path) -> Result<()> {
+    let host = gethostname::gethostname().to_string_lossy().into_owned();
+    let mut names = vec!["localhost".to_string(), "127.0.0.1".into(), "::1".into()];
+    // A host name that is no DNS name cannot stand in a certificate, and nobody could connect to it either.
+    if rcgen::string::Ia5String::try_from(host.as_str()).is_ok() && !host.is_empty() && host != "localhost" {
+        names.push(host);
+    }
+    let mut params = CertificateParams::new(names)?;
+    params.distinguished_name.push(DnType::CommonName, "quire on this machine");
+    params.is_ca = IsCa::ExplicitNoCa;
+    params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
+    let pair = KeyPair::generate()?;
+    let signed = params.self_signed(&pair)?;
+    write_private(key, &pair.serialize_pem())?;
+    fs::write(certificate, signed.pem()).with_context(|| format!("cannot write {}", certificate.display()))
+}
+
+fn write_private(path: &Path, text: &str) -> Result<()> {
+    let file = fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path);
+    let mut file = file.with_context(|| format!("cannot write {}", path.display()))?;
+    file.write_all(text.as_bytes()).with_context(|| format!("cannot write {}", path.display()))
+}

@@ -1,0 +1,9 @@
+//! Picks, wires and listens: configuration, commands, the HTTP side. Nobody depends on this crate.
+
+pub mod app;
+pub mod assemble;
+pub mod commands;
+pub mod config;
+pub mod http;
+pub mod logging;
+pub mod passwords;

@@ -1,0 +1,180 @@
+//! The binary itself: operator commands, their JSON, and a server started as people start it.
+
+use std::{
+    io::{BufRead, BufReader, Write},
+    path::Path,
+    process::{Child, Command, Output, Stdio},
+};
+
+use serde_json::Value;
+
+use crate::support::{Answer, client};
+
+fn quire(data: &Path, line: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_quire"));
+    command.args(line).arg("--data").arg(data).env("QUIRE__HTTP__METRICS_LISTEN", "");
+    command
+}
+
+fn json(data: &Path, line: &[&str]) -> Value {
+    let output = quire(data, line).arg("--json").output().unwrap();
+    assert!(output.status.success(), "{line:?}: {output:?}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn failure(data: &Path, line: &[&str]) -> (Output, Value) {
+    let output = quire(data, line).arg("--json").output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{line:?}: {output:?}");
+    let error = serde_json::from_slice(&output.stdout).unwrap();
+    (output, error)
+}
+
+/// A served binary, killed with the test; gives its address.
+struct Served(Child, String);
+
+impl Served {
+    fn start(mut command: Command) -> Self {
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let line = lines.find(|line| line.as_ref().unwrap().contains("https://")).unwrap().unwrap();
+        let at = line.find("https://").unwrap();
+        // Goes on reading, so that the server never blocks on a full pipe.
+        std::thread::spawn(move || lines.for_each(drop));
+        Served(child, line[at..].split_whitespace().next().unwrap().to_string())
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn from_nothing_to_a_checked_key_by_commands_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path();
+    let user = json(data, &["user", "add", "Ada@Example.org"]);
+    assert_eq!(user["email"], "ada@example.org");
+    assert!(user["userId"].as_str().unwrap().starts_with("usr_"));
+    let made = json(data, &["box", "add", "Papers", "--owner", "ada@example.org"]);
+    assert_eq!(made["name"], "Papers");
+    let key = json(
+        data,
+        &["key", "add", "--user", "ada@example.org", "--name", "ci", "--expires", "90d", "--box", "Papers"],
+    );
+    assert_eq!(key["prefix"], key["key"].as_str().unwrap()[6..14]);
+    let server = Served::start(quire(data, &["serve", "--listen", "127.0.0.1:0"]));
+    let client = client(&data.to_path_buf());
+    let check = async || {
+        let request = client.get(format!("{}/api/public/v1/check", server.1));
+        Answer::of(request.bearer_auth(key["key"].as_str().unwrap()).send().await.unwrap()).await.verdict()
+    };
+    assert_eq!(check().await, "200 ok");
+    json(data, &["user", "disable", "ada@example.org"]);
+    assert_eq!(check().await, "401 B3002 key_revoked");
+    json(data, &["user", "enable", "ada@example.org"]);
+    assert_eq!(check().await, "200 ok");
+    json(data, &["key", "revoke", key["prefix"].as_str().unwrap()]);
+    assert_eq!(check().await, "401 B3002 key_revoked");
+    assert_eq!(json(data, &["key", "list"])[0]["state"], "revoked");
+    assert_eq!(json(data, &["user", "list"]).as_array().unwrap().len(), 1);
+    json(data, &["plan", "set", "ada@example.org", "--units", "7"]);
+    assert_eq!(json(data, &["user", "list"])[0]["monthlyUnits"], 7);
+    json(data, &["user", "add", "eve@example.org", "--plan", "standard"]);
+    json(data, &["box", "grant", "Papers", "eve@example.org", "Admin"]);
+    assert_eq!(json(data, &["box", "list"])[0]["members"][1]["role"], "admin");
+    json(data, &["box", "revoke", "Papers", "eve@example.org"]);
+    json(data, &["box", "delete", "Papers"]);
+    assert_eq!(json(data, &["box", "list"]), Value::Array(vec![]));
+}
+
+#[test]
+fn errors_are_the_error_object_and_exit_1() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path();
+    json(data, &["user", "add", "ada@example.org"]);
+    for (line, code, says) in [
+        (&["user", "add", "ada@example.org"][..], "B1004", "already"),
+        (&["user", "add", "no-address"], "B1004", "no-address"),
+        (&["user", "add", "x@example.org", "--plan", "gold"], "B1004", "gold"),
+        (&["user", "disable", "nobody@example.org"], "B1004", "nobody@example.org"),
+        (&["box", "add", "B", "--owner", "nobody@example.org"], "B1004", "nobody@example.org"),
+        (&["box", "grant", "nope", "ada@example.org", "owner"], "B1004", "nope"),
+        (&["key", "add", "--user", "ada@example.org", "--box", "nope"], "B1004", "nope"),
+        (&["key", "add", "--user", "ada@example.org", "--expires", "soon"], "B1004", "soon"),
+        (&["key", "revoke", "AAAAAAAA"], "B1004", "AAAAAAAA"),
+        (&["serve", "--config", "/no/such/file"], "B1004", "/no/such/file"),
+        (&["nonsense"], "B1004", "nonsense"),
+    ] {
+        let (output, error) = failure(data, line);
+        assert_eq!(error["code"], code, "{line:?}");
+        assert!(error["cause"].as_str().unwrap().contains(says), "{line:?}: {error}");
+        assert!(!output.stderr.is_empty(), "{line:?} says nothing to people");
+    }
+}
+
+#[test]
+fn settings_are_refused_with_the_nearest_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = quire(folder.path(), &["serve"]).env("QUIRE__LIMITS__KEY_REQUEST", "5").output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("did you mean limits.key_requests?"), "{said}");
+}
+
+#[test]
+fn a_password_comes_from_standard_input_and_must_be_long_enough() {
+    let folder = tempfile::tempdir().unwrap();
+    for (password, works) in [("short\n", false), ("long enough\n", true)] {
+        let mut command = quire(folder.path(), &["user", "add", "ada@example.org", "--password-stdin"]);
+        let mut child =
+            command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(password.as_bytes()).unwrap();
+        assert_eq!(child.wait().unwrap().success(), works, "{password:?}");
+    }
+}
+
+#[test]
+fn help_completions_and_manual_are_there() {
+    let folder = tempfile::tempdir().unwrap();
+    for line in [
+        &["--help"][..],
+        &["help", "key", "add"],
+        &["completions", "bash"],
+        &["completions", "zsh"],
+        &["man"],
+        &["--version"],
+    ] {
+        let output = Command::new(env!("CARGO_BIN_EXE_quire")).args(line).output().unwrap();
+        assert!(output.status.success() && !output.stdout.is_empty(), "{line:?}: {output:?}");
+    }
+    let pages = folder.path().join("man");
+    assert!(quire(folder.path(), &["man", "--to", pages.to_str().unwrap()]).status().unwrap().success());
+    assert!(pages.join("quire-key-add.1").exists());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn quickstart_prints_a_curl_line_that_works_as_pasted() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut child = quire(folder.path(), &["quickstart", "--listen", "127.0.0.1:0"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .map(|child| Served(child, String::new()))
+        .unwrap();
+    let lines = BufReader::new(child.0.stdout.take().unwrap()).lines();
+    let line = lines.map(Result::unwrap).find(|line| line.trim_start().starts_with("curl ")).unwrap();
+    let output = Command::new("sh").arg("-c").arg(format!("{line} -sS")).output().unwrap();
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"));
+    assert_eq!(answer["data"]["message"], "ok");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_signal_ends_the_server_in_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut server = Served::start(quire(folder.path(), &["serve", "--listen", "127.0.0.1:0"]));
+    let pid = server.0.id().to_string();
+    assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
+    assert_eq!(server.0.wait().unwrap().code(), Some(0));
+}

@@ -1,0 +1,148 @@
+//! Every route × every method × everybody: status, code, category, reason, headers and shape.
+
+use engine::{access::Role, apikey::ApiKey};
+use jiff::Timestamp;
+use reqwest::Method;
+use serde_json::Value;
+
+use crate::support::{Answer, TestApp};
+
+const METHODS: [Method; 7] =
+    [Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE, Method::OPTIONS, Method::TRACE];
+
+/// Somebody who asks, and what they are told before anything else is looked at.
+struct Asker {
+    who: &'static str,
+    key: Option<String>,
+    /// The verdict on every route, or `None` for a usable key.
+    refused: Option<&'static str>,
+    /// The verdict on routes of the box, or `None` for full access.
+    in_box: Option<&'static str>,
+}
+
+async fn askers(app: &TestApp) -> (Vec<Asker>, String) {
+    let (owner, box_id, owner_key) = app.owner().await;
+    let mut askers = Vec::new();
+    let mut add = |who, key, refused, in_box| askers.push(Asker { who, key, refused, in_box });
+    add("nobody", None, Some("401 B3002 key_missing"), None);
+    add("mistyped", Some("quire_12345678_x".into()), Some("401 B3002 key_invalid"), None);
+    add("unknown", Some(ApiKey::generate().reveal()), Some("401 B3002 key_invalid"), None);
+    let past = Timestamp::from_second(1_700_000_000).unwrap();
+    let expired = app.key_with(owner, Some(past), None).await;
+    add("expired", Some(expired), Some("401 B3002 key_expired"), None);
+    let revoked = app.key(owner).await;
+    app.catalog.revoke_key(ApiKey::parse(&revoked).unwrap().prefix()).await.unwrap();
+    add("revoked", Some(revoked), Some("401 B3002 key_revoked"), None);
+    let disabled = app.user("disabled@example.org").await;
+    app.grant(box_id, disabled, Role::Owner).await;
+    let disabled_key = app.key(disabled).await;
+    app.catalog.set_user_disabled(disabled, true).await.unwrap();
+    add("disabled", Some(disabled_key), Some("401 B3002 key_revoked"), None);
+    for (who, role) in [("viewer", Role::Viewer), ("editor", Role::Editor), ("admin", Role::Admin)] {
+        let user = app.user(&format!("{who}@example.org")).await;
+        app.grant(box_id, user, role).await;
+        let in_box = (role < Role::Admin).then_some("403 B3002 role_insufficient");
+        add(who, Some(app.key(user).await), None, in_box);
+    }
+    let stranger = app.user("stranger@example.org").await;
+    let elsewhere = app.box_of(stranger).await;
+    add("stranger", Some(app.key(stranger).await), None, Some("403 B3002 box_unknown"));
+    app.grant(elsewhere, owner, Role::Owner).await;
+    let scoped = app.key_with(owner, None, Some(vec![elsewhere])).await;
+    add("scoped elsewhere", Some(scoped), None, Some("403 B3002 key_scope"));
+    add("owner", Some(owner_key), None, None);
+    (askers, box_id.to_string())
+}
+
+/// Every path of the description with the methods it has, and some paths that do not exist.
+async fn paths(app: &TestApp) -> Vec<(String, Vec<String>)> {
+    let url = app.url("/api/public/v1/openapi.json");
+    let document: Value = app.client.get(url).send().await.unwrap().json().await.unwrap();
+    let described = document["paths"].as_object().unwrap().iter();
+    let mut paths: Vec<_> = described
+        .map(|(path, operations)| {
+            let methods =
+                operations.as_object().unwrap().keys().map(|method| method.to_uppercase()).collect();
+            (path.strip_prefix("/api/public/v1").unwrap().to_string(), methods)
+        })
+        .collect();
+    assert!(paths.iter().any(|(path, _)| path == "/check"));
+    for nowhere in ["", "/", "/nope", "/check/", "/boxes/x/nope", "/%00", "/..%2fcheck"] {
+        paths.push((nowhere.to_string(), Vec::new()));
+    }
+    paths
+}
+
+/// What an answer must be, as far as who asked decides it.
+fn expected(asker: &Asker, path: &str, methods: &[String], method: &Method) -> Option<String> {
+    if let Some(refused) = asker.refused {
+        return Some(refused.to_string());
+    }
+    if methods.is_empty() {
+        return Some("404 B1004 not_found".into());
+    }
+    if !methods.contains(&method.to_string()) {
+        return Some("405 B1004 invalid_parameter".into());
+    }
+    if path.contains("{box_id}") { asker.in_box.map(str::to_string) } else { None }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_route_and_method_answers_everybody_in_the_envelope() {
+    let app = TestApp::start().await;
+    let (askers, box_id) = askers(&app).await;
+    let mut asked = 0;
+    for (path, methods) in paths(&app).await {
+        let concrete =
+            path.replace("{box_id}", &box_id).replace("{file_id}", "fil_00000000000000000000000000000000");
+        for method in &METHODS {
+            for asker in &askers {
+                let request = app.request(method.clone(), &concrete, asker.key.as_deref());
+                let answer = Answer::of(request.send().await.unwrap()).await;
+                let context = format!("{method} {path} as {}: {answer:?}", asker.who);
+                answer.must_be_well_formed();
+                match expected(asker, &path, &methods, method) {
+                    Some(verdict) => assert_eq!(answer.verdict(), verdict, "{context}"),
+                    None => assert!(!matches!(answer.status, 401 | 403 | 405 | 429 | 500..), "{context}"),
+                }
+                let counted = asker.refused.is_none();
+                assert_eq!(answer.number("x-ratelimit-hits") > 0, counted, "{context}");
+                assert_eq!(answer.number("x-ratelimit-remaining-user") > 0, counted, "{context}");
+                asked += 1;
+            }
+        }
+    }
+    assert!(asked > 500, "only {asked} combinations were tried");
+}
+
+#[tokio::test]
+async fn unknown_and_foreign_boxes_are_told_apart_by_nobody() {
+    let app = TestApp::start().await;
+    let (_, foreign, _) = app.owner().await;
+    let stranger = app.user("stranger@example.org").await;
+    let key = app.key(stranger).await;
+    let unknown = engine::ids::BoxId::generate().to_string();
+    let mut answers = Vec::new();
+    for id in [foreign.to_string(), unknown, "nonsense".into()] {
+        let mut answer = app.get(&format!("/boxes/{id}"), &key).await;
+        assert_eq!(answer.verdict(), "403 B3002 box_unknown");
+        answer.body["error"]["request_id"] = Value::Null;
+        answers.push(answer.body);
+    }
+    assert!(answers.windows(2).all(|pair| pair[0] == pair[1]));
+}
+
+#[tokio::test]
+async fn boxes_are_listed_for_those_who_may_use_them() {
+    let app = TestApp::start().await;
+    let (owner, mine, key) = app.owner().await;
+    let other = app.user("other@example.org").await;
+    let theirs = app.box_of(other).await;
+    app.grant(theirs, owner, Role::Editor).await;
+    let answer = app.get("/boxes", &key).await;
+    assert_eq!(answer.body["data"]["total"], 1);
+    assert_eq!(answer.body["data"]["boxes"][0]["boxId"], mine.to_string());
+    assert_eq!(answer.body["data"]["boxes"][0]["role"], "owner");
+    let answer = app.get(&format!("/boxes/{mine}"), &key).await;
+    assert_eq!(answer.body["data"]["name"], "papers");
+}

@@ -1,0 +1,27 @@
+//! The description of the API is served, public, and the same as the one in `docs/`.
+
+use serde_json::Value;
+
+use crate::support::{Answer, TestApp};
+
+#[tokio::test]
+async fn the_golden_file_is_what_the_server_serves() {
+    let app = TestApp::start().await;
+    let response = app.client.get(app.url("/api/public/v1/openapi.json")).send().await.unwrap();
+    assert_eq!(response.status(), 200);
+    assert!(response.headers().contains_key("x-ratelimit-hits"));
+    let served: Value = response.json().await.unwrap();
+    let golden = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/openapi.json");
+    let kept: Value = serde_json::from_str(&std::fs::read_to_string(golden).unwrap()).unwrap();
+    assert!(served == kept, "docs/openapi.json is behind the code: run `quire openapi > docs/openapi.json`");
+    assert!(served["openapi"].as_str().unwrap().starts_with("3.1"));
+}
+
+#[tokio::test]
+async fn only_reading_it_is_public() {
+    let app = TestApp::start().await;
+    for (method, verdict) in [(reqwest::Method::POST, "405 B1004 invalid_parameter")] {
+        let request = app.client.request(method, app.url("/api/public/v1/openapi.json"));
+        assert_eq!(Answer::of(request.send().await.unwrap()).await.verdict(), verdict);
+    }
+}

@@ -1,0 +1,207 @@
+//! A server of the test's own, and people to ask it.
+
+use std::{net::SocketAddr, path::PathBuf, sync::Arc};
+
+use engine::{
+    access::{Role, Writing},
+    apikey::ApiKey,
+    ids::{BoxId, UserId},
+    seams::catalog::{Catalog, NewKey, NewUser},
+};
+use jiff::Timestamp;
+use reqwest::{Client, Method, RequestBuilder, Response};
+use serde_json::Value;
+use server::{
+    app::App,
+    assemble,
+    config::Config,
+    http::{
+        BASE,
+        listener::{self, Service},
+        tls,
+    },
+};
+use tokio::{net::TcpListener, task::JoinHandle};
+use tokio_util::sync::CancellationToken;
+
+/// A running server with a data folder of its own.
+pub(crate) struct TestApp {
+    pub(crate) catalog: Arc<dyn Catalog>,
+    pub(crate) app: App,
+    pub(crate) address: SocketAddr,
+    pub(crate) client: Client,
+    pub(crate) folder: Arc<tempfile::TempDir>,
+    shutdown: CancellationToken,
+    server: JoinHandle<()>,
+}
+
+/// Settings for tests: limits out of the way, no metrics port.
+pub(crate) fn roomy() -> Config {
+    let mut config = Config::defaults();
+    config.limits.key_requests = 1_000_000;
+    config.limits.user_requests = 1_000_000;
+    config.http.metrics_listen = None;
+    config
+}
+
+impl TestApp {
+    pub(crate) async fn start() -> Self {
+        Self::with(roomy()).await
+    }
+
+    pub(crate) async fn with(config: Config) -> Self {
+        Self::on(Arc::new(tempfile::tempdir().unwrap()), config).await
+    }
+
+    /// A server on a data folder that may have been used before.
+    pub(crate) async fn on(folder: Arc<tempfile::TempDir>, config: Config) -> Self {
+        let app = assemble::assemble(folder.path(), config).unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let shutdown = CancellationToken::new();
+        let service = Service::of(&app, folder.path()).unwrap();
+        let server = tokio::spawn(listener::serve(listener, service, shutdown.clone()));
+        let client = client(&folder.path().to_path_buf());
+        TestApp { catalog: app.catalog.clone(), app, address, client, folder, shutdown, server }
+    }
+
+    /// Stops as a signal would, and hands the data folder on.
+    pub(crate) async fn stop(self) -> Arc<tempfile::TempDir> {
+        self.shutdown.cancel();
+        self.server.await.unwrap();
+        self.folder
+    }
+
+    pub(crate) fn url(&self, path: &str) -> String {
+        format!("https://localhost:{}{path}", self.address.port())
+    }
+
+    pub(crate) async fn user(&self, email: &str) -> UserId {
+        let user = NewUser { email: email.parse().unwrap(), password_hash: None, plan: Default::default() };
+        self.catalog.add_user(user).await.unwrap().id
+    }
+
+    pub(crate) async fn box_of(&self, owner: UserId) -> BoxId {
+        self.catalog.add_box("papers".parse().unwrap(), owner).await.unwrap().id
+    }
+
+    pub(crate) async fn grant(&self, box_id: BoxId, user: UserId, role: Role) {
+        self.catalog.grant(&Writing::for_operator(box_id), user, role).await.unwrap();
+    }
+
+    pub(crate) async fn key(&self, user: UserId) -> String {
+        self.key_with(user, None, None).await
+    }
+
+    pub(crate) async fn key_with(
+        &self,
+        user: UserId,
+        expires_at: Option<Timestamp>,
+        boxes: Option<Vec<BoxId>>,
+    ) -> String {
+        let key = ApiKey::generate();
+        let shown = key.reveal();
+        let key = NewKey { key, user, name: "test".parse().unwrap(), expires_at, boxes };
+        self.catalog.add_key(key).await.unwrap();
+        shown
+    }
+
+    /// An owner with a box and a key: what most tests start with.
+    pub(crate) async fn owner(&self) -> (UserId, BoxId, String) {
+        let user = self.user("owner@example.org").await;
+        (user, self.box_of(user).await, self.key(user).await)
+    }
+
+    pub(crate) fn request(&self, method: Method, path: &str, key: Option<&str>) -> RequestBuilder {
+        let request = self.client.request(method, self.url(&format!("{BASE}{path}")));
+        match key {
+            Some(key) => request.bearer_auth(key),
+            None => request,
+        }
+    }
+
+    pub(crate) async fn get(&self, path: &str, key: &str) -> Answer {
+        Answer::of(self.request(Method::GET, path, Some(key)).send().await.unwrap()).await
+    }
+}
+
+/// A client that trusts exactly the server's own certificate.
+pub(crate) fn client(data: &PathBuf) -> Client {
+    let pem = std::fs::read(tls::certificate_path(data)).unwrap();
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let certificate = reqwest::Certificate::from_pem(&pem).unwrap();
+    Client::builder().tls_certs_only([certificate]).build().unwrap()
+}
+
+/// A response read to its end.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) headers: reqwest::header::HeaderMap,
+    pub(crate) body: Value,
+}
+
+impl Answer {
+    pub(crate) async fn of(response: Response) -> Self {
+        let (status, headers) = (response.status().as_u16(), response.headers().clone());
+        let text = response.text().await.unwrap();
+        let body = serde_json::from_str(&text).unwrap_or(Value::Null);
+        Answer { status, headers, body }
+    }
+
+    pub(crate) fn header(&self, name: &str) -> &str {
+        self.headers.get(name).unwrap_or_else(|| panic!("no {name} in {self:?}")).to_str().unwrap()
+    }
+
+    pub(crate) fn number(&self, name: &str) -> i64 {
+        self.header(name).parse().unwrap_or_else(|_| panic!("{name} is no integer in {self:?}"))
+    }
+
+    /// Status, code and reason in one line.
+    pub(crate) fn verdict(&self) -> String {
+        let error = &self.body["error"];
+        match self.body["success"].as_bool() {
+            Some(true) => format!("{} ok", self.status),
+            _ => format!(
+                "{} {} {}",
+                self.status,
+                error["code"].as_str().unwrap_or("?"),
+                error["reason"].as_str().unwrap_or("?")
+            ),
+        }
+    }
+
+    /// Everything that holds for every answer, whatever was asked.
+    pub(crate) fn must_be_well_formed(&self) {
+        for name in ["hits", "remaining-key", "remaining-user", "reset-key", "reset-user"] {
+            self.number(&format!("x-ratelimit-{name}"));
+        }
+        assert!(self.header("x-request-id").starts_with("req_"));
+        let now = Timestamp::now().as_second();
+        assert!((now..=now + 61).contains(&self.number("x-ratelimit-reset-key")), "{self:?}");
+        assert!((now..=now + 86_401).contains(&self.number("x-ratelimit-reset-user")), "{self:?}");
+        assert_eq!(self.header("content-type"), "application/json");
+        let success = self.body["success"].as_bool().unwrap_or_else(|| panic!("no success in {self:?}"));
+        assert_eq!(success, self.status < 400, "{self:?}");
+        if success {
+            assert!(self.body["data"].is_object(), "{self:?}");
+            return;
+        }
+        let error = &self.body["error"];
+        let text = |field: &str| error[field].as_str().unwrap_or_else(|| panic!("no {field} in {self:?}"));
+        let category = match text("code") {
+            "B3002" => "permissions",
+            "B3107" => "quota",
+            "B1004" => "validation",
+            "B1000" => "server",
+            other => panic!("{other} is no code of ours"),
+        };
+        assert_eq!(text("category"), category);
+        assert_eq!(text("message"), format!("{}: {}", text("summary"), text("cause")));
+        assert_eq!(text("request_id"), self.header("x-request-id"));
+        assert!(!text("type").is_empty() && !text("reason").is_empty());
+        assert!(error.get("param").is_some());
+        assert_eq!(self.status == 401, self.headers.contains_key("www-authenticate"));
+        assert_eq!(self.status == 429, self.headers.contains_key("retry-after"));
+    }
+}

@@ -1,0 +1,179 @@
+//! HTTPS and nothing else; certificates; proxies; bodies; health; shutdown.
+
+use reqwest::{Client, Method, Version};
+use serde_json::Value;
+use server::config::Tls;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+use crate::support::{Answer, TestApp, client, roomy};
+
+async fn plain(app: &TestApp, path: &str, key: Option<&str>) -> Answer {
+    let request = Client::new().get(format!("http://{}{path}", app.address));
+    let request = match key {
+        Some(key) => request.bearer_auth(key),
+        None => request,
+    };
+    Answer::of(request.send().await.unwrap()).await
+}
+
+#[tokio::test]
+async fn plain_http_is_refused_and_the_key_it_carried_is_marked() {
+    let app = TestApp::start().await;
+    let (owner, _, key) = app.owner().await;
+    let answer = plain(&app, "/api/public/v1/check", None).await;
+    answer.must_be_well_formed();
+    assert_eq!(answer.verdict(), "400 B1004 https_required");
+    assert_eq!(answer.header("connection"), "close");
+    assert!(app.catalog.keys(Some(owner)).await.unwrap()[0].exposed.is_none());
+    assert_eq!(plain(&app, "/anything", Some(&key)).await.verdict(), "400 B1004 https_required");
+    let exposed = app.catalog.keys(Some(owner)).await.unwrap().remove(0);
+    assert_eq!(exposed.exposed.unwrap().1, "plain_http");
+    assert_eq!(app.get("/check", &key).await.status, 200, "marked, not revoked, by default");
+}
+
+#[tokio::test]
+async fn an_exposed_key_is_revoked_where_the_operator_wants_it() {
+    let mut config = roomy();
+    config.keys.revoke_exposed = true;
+    let app = TestApp::with(config).await;
+    let (owner, _, key) = app.owner().await;
+    let other = app.key(owner).await;
+    assert_eq!(app.get(&format!("/check?api_key={other}"), &key).await.status, 200);
+    assert_eq!(app.get("/check", &other).await.verdict(), "401 B3002 key_revoked");
+    plain(&app, "/", Some(&key)).await;
+    assert_eq!(app.get("/check", &key).await.verdict(), "401 B3002 key_revoked");
+}
+
+/// A prefix is public: it must not be enough to have somebody's key revoked.
+#[tokio::test]
+async fn a_forged_key_exposes_nobody() {
+    let mut config = roomy();
+    config.keys.revoke_exposed = true;
+    let app = TestApp::with(config).await;
+    let (owner, _, key) = app.owner().await;
+    let forged = engine::apikey::ApiKey::generate().reveal();
+    plain(&app, "/", Some(&forged)).await;
+    plain(&app, "/", Some(&format!("{}{}", &key[..15], &forged[15..]))).await;
+    assert!(app.catalog.keys(Some(owner)).await.unwrap()[0].exposed.is_none());
+    assert_eq!(app.get("/check", &key).await.status, 200);
+}
+
+#[tokio::test]
+async fn h2_and_http_1_1_are_both_spoken() {
+    let app = TestApp::start().await;
+    let (_, _, key) = app.owner().await;
+    let response = app.request(Method::GET, "/check", Some(&key)).send().await.unwrap();
+    assert_eq!(response.version(), Version::HTTP_2);
+    let pem = std::fs::read(server::http::tls::certificate_path(app.folder.path())).unwrap();
+    let old = Client::builder()
+        .http1_only()
+        .tls_certs_only([reqwest::Certificate::from_pem(&pem).unwrap()])
+        .build()
+        .unwrap();
+    for host in ["localhost", "127.0.0.1"] {
+        let url = format!("https://{host}:{}/api/public/v1/check", app.address.port());
+        let response = old.get(url).bearer_auth(&key).send().await.unwrap();
+        assert_eq!((response.version(), response.status().as_u16()), (Version::HTTP_11, 200));
+    }
+}
+
+#[tokio::test]
+async fn the_certificate_is_made_once_and_its_key_is_private() {
+    use std::os::unix::fs::PermissionsExt;
+    let app = TestApp::start().await;
+    let certificate = server::http::tls::certificate_path(app.folder.path());
+    let before = std::fs::read(&certificate).unwrap();
+    let mode = std::fs::metadata(certificate.with_file_name("key.pem")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o077, 0);
+    let app = TestApp::on(app.stop().await, roomy()).await;
+    assert_eq!(std::fs::read(&certificate).unwrap(), before);
+    drop(client(&app.folder.path().to_path_buf()));
+}
+
+#[tokio::test]
+async fn behind_a_proxy_only_forwarded_https_passes() {
+    let mut config = roomy();
+    config.http.tls = Tls::Proxy;
+    let folder = std::sync::Arc::new(tempfile::tempdir().unwrap());
+    // The test client wants a certificate to trust; in proxy mode nothing would make one.
+    server::http::tls::server_config(&config.http, folder.path()).unwrap();
+    let app = TestApp::on(folder.clone(), config.clone()).await;
+    let (owner, _, key) = app.owner().await;
+    let ask = async |app: &TestApp, proto: Option<&str>| {
+        let request =
+            Client::new().get(format!("http://{}/api/public/v1/check", app.address)).bearer_auth(&key);
+        let request = match proto {
+            Some(proto) => request.header("x-forwarded-proto", proto),
+            None => request,
+        };
+        Answer::of(request.send().await.unwrap()).await
+    };
+    assert_eq!(ask(&app, Some("https")).await.verdict(), "200 ok");
+    assert!(app.catalog.keys(Some(owner)).await.unwrap()[0].exposed.is_none());
+    for proto in [None, Some("http"), Some("https, http"), Some("")] {
+        let answer = ask(&app, proto).await;
+        answer.must_be_well_formed();
+        assert_eq!(answer.verdict(), "400 B1004 https_required", "{proto:?}");
+    }
+    assert!(app.catalog.keys(Some(owner)).await.unwrap()[0].exposed.is_some());
+    app.stop().await;
+    config.http.trusted_proxies = vec!["10.9.9.9".parse().unwrap()];
+    let app = TestApp::on(folder, config).await;
+    assert_eq!(ask(&app, Some("https")).await.verdict(), "400 B1004 https_required");
+}
+
+#[tokio::test]
+async fn health_needs_no_key() {
+    let app = TestApp::start().await;
+    for path in ["/healthz", "/readyz"] {
+        let answer = Answer::of(app.client.get(app.url(path)).send().await.unwrap()).await;
+        answer.must_be_well_formed();
+        assert_eq!(answer.status, 200);
+    }
+    for path in ["/", "/nope", "/api", "/api/public/v2/check"] {
+        let answer = Answer::of(app.client.get(app.url(path)).send().await.unwrap()).await;
+        answer.must_be_well_formed();
+        assert_eq!(answer.verdict(), "404 B1004 not_found", "{path}");
+    }
+}
+
+#[tokio::test]
+async fn metrics_count_requests_by_route() {
+    let app = TestApp::start().await;
+    let (_, _, key) = app.owner().await;
+    app.get("/check", &key).await;
+    app.get("/no/such/path", &key).await;
+    let metrics = app.app.metrics.render();
+    let line = r#"quire_http_requests_total{method="GET",route="/api/public/v1/check",status="200"} 1"#;
+    assert!(metrics.contains(line), "{metrics}");
+    assert!(metrics.contains(r#"route="other",status="404""#) && !metrics.contains("/no/such"), "{metrics}");
+}
+
+#[tokio::test]
+async fn bytes_that_are_no_http_get_no_server_down() {
+    let app = TestApp::start().await;
+    let (_, _, key) = app.owner().await;
+    for junk in
+        [&b"\x00\x01\x02\x03"[..], b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", b"\x16\x03\x01garbage", b"GET"]
+    {
+        let mut stream = tokio::net::TcpStream::connect(app.address).await.unwrap();
+        stream.write_all(junk).await.unwrap();
+        stream.shutdown().await.unwrap();
+        let mut answer = Vec::new();
+        let _ = stream.read_to_end(&mut answer).await;
+    }
+    assert_eq!(app.get("/check", &key).await.status, 200);
+}
+
+#[tokio::test]
+async fn the_check_says_what_the_key_has() {
+    let app = TestApp::start().await;
+    let (_, _, key) = app.owner().await;
+    let answer = app.get("/check", &key).await;
+    let data = &answer.body["data"];
+    assert_eq!(data["message"], "ok");
+    assert_eq!(data["key"]["prefix"], key[6..14]);
+    assert_eq!(data["units"]["monthly"], 1000);
+    assert!(data["time"].as_str().unwrap().parse::<jiff::Timestamp>().is_ok());
+    assert_eq!(data["version"], Value::from(env!("CARGO_PKG_VERSION")));
+}
