@@ -11,12 +11,12 @@ use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 
 /// Wrong keys that an address may send in a minute before it is slowed down: a misconfigured client retrying.
-const FREE: u32 = 30;
+const FREE: u32 = 50;
 const WINDOW: Duration = Duration::from_secs(60);
 /// Each further wrong key waits this much longer …
-const STEP: Duration = Duration::from_millis(20);
+const STEP: Duration = Duration::from_millis(10);
 /// … up to this: enough to make guessing pointless, short enough to hold no connection for long.
-const LONGEST: Duration = Duration::from_millis(500);
+const LONGEST: Duration = Duration::from_millis(200);
 /// Addresses remembered; about 1 MB.
 const MOST_ADDRESSES: usize = 10_000;
 /// Requests that may be waiting at once.
@@ -87,8 +87,8 @@ mod tests {
         let guard = Guard::default();
         let (address, now) = (IpAddr::from([10, 0, 0, 1]), Instant::now());
         let waits: Vec<_> = (0..100).map(|_| guard.count(address, now)).collect();
-        assert!(waits[..30].iter().all(Duration::is_zero));
-        assert_eq!(waits[30], STEP);
+        assert!(waits[..50].iter().all(Duration::is_zero));
+        assert_eq!(waits[50], STEP);
         assert_eq!(waits[99], LONGEST);
         assert!(guard.count(IpAddr::from([10, 0, 0, 2]), now).is_zero(), "others are not slowed down");
         assert!(guard.count(address, now + WINDOW).is_zero(), "a new minute starts anew");

@@ -81,7 +81,7 @@ fn wait(until: Timestamp, now: Timestamp) -> Duration {
     Duration::from_millis((until.as_millisecond() - now.as_millisecond()).max(0) as u64)
 }
 
-/// Rounded up: at the second named, the window has really reset.
+/// Rounded up: at the second named, the window has really reset, whichever limiter opened it.
 fn whole_second(time: Timestamp) -> i64 {
     time.as_millisecond().div_euclid(1000) + i64::from(time.as_millisecond().rem_euclid(1000) > 0)
 }

@@ -27,9 +27,13 @@ pub(super) struct Window {
 impl Window {
     /// The window in force: `known` while it lasts, else a new one that would open now.
     fn current(known: Option<Window>, limit: Limit, now_ms: i64) -> Window {
-        known
-            .filter(|window| window.closes_ms(limit) > now_ms)
-            .unwrap_or(Window { opened_ms: now_ms, hits: 0 })
+        known.filter(|window| window.closes_ms(limit) > now_ms).unwrap_or_else(|| Window::opening(now_ms))
+    }
+
+    /// A window with nothing in it. It opens on the whole second, so that the reset time we announce, which has no
+    /// fraction, is exact: whoever waits until then is let in.
+    fn opening(now_ms: i64) -> Window {
+        Window { opened_ms: now_ms - now_ms.rem_euclid(1000), hits: 0 }
     }
 
     fn closes_ms(self, limit: Limit) -> i64 {
@@ -106,21 +110,20 @@ impl State {
     }
 
     fn count_key(&mut self, limit: Limit, key: &str, now_ms: i64) {
+        let mut window = Window::current(self.keys.get(key).copied(), limit, now_ms);
+        window.hits += 1;
         match self.keys.get_mut(key) {
-            Some(window) => {
-                *window = Window::current(Some(*window), limit, now_ms);
-                window.hits += 1;
-            }
+            Some(known) => *known = window,
             None => {
-                self.keys.insert(key.to_string(), Window { opened_ms: now_ms, hits: 1 });
+                self.keys.insert(key.to_string(), window);
             }
         }
     }
 
     fn count_user(&mut self, limit: Limit, user: UserId, now_ms: i64) -> Result<(), Error> {
         let journal = &mut self.journal;
-        let fresh = Window { opened_ms: now_ms, hits: 0 };
-        let (window, slot) = self.users.entry(user).or_insert_with(|| (fresh, journal.claim()));
+        let (window, slot) =
+            self.users.entry(user).or_insert_with(|| (Window::opening(now_ms), journal.claim()));
         *window = Window::current(Some(*window), limit, now_ms);
         window.hits += 1;
         journal.write(*slot, user, *window)
