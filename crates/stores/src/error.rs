@@ -8,6 +8,9 @@ pub enum Error {
     /// The database refused or failed.
     #[error("database: {0}")]
     Sqlite(#[from] rusqlite::Error),
+    /// The store of originals refused or failed.
+    #[error("originals: {0}")]
+    Blob(#[source] Box<object_store::Error>),
     /// Files could not be read or written.
     #[error("{context}: {source}")]
     Io {

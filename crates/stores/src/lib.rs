@@ -1,12 +1,14 @@
 //! Where everything is kept: catalog, index, limiter and blobs, each behind a seam of `engine`.
 
+pub mod blobs;
 pub mod catalog;
 mod error;
+pub mod index;
 pub mod limiter;
 
-pub use error::Error;
-
 use std::{fs, os::unix::fs::DirBuilderExt, path::Path};
+
+pub use error::Error;
 
 /// Makes a folder that only its owner can enter, where there is none.
 pub fn make_private_folder(path: &Path) -> Result<(), Error> {

@@ -84,13 +84,34 @@ pub struct Recalled {
     pub keyword: Vec<Candidate>,
 }
 
-/// The index of all boxes.
+/// How much the index holds of one file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Held {
+    /// Which file.
+    pub file: FileId,
+    /// Its pages.
+    pub pages: u64,
+    /// Its chunks, each with one vector.
+    pub chunks: u64,
+}
+
+/// What a box holds.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Contents {
+    /// The embedder whose vectors these are; `None` while there are none.
+    pub model: Option<String>,
+    /// Every file, in the order of first storing.
+    pub files: Vec<Held>,
+}
+
+/// The index of all boxes. A box that nothing was ever stored in reads as empty.
 ///
 /// Implementations: `stores::index::Embedded` (one `SQLite` file a box; vector codes and tantivy derive from it).
 #[async_trait]
 pub trait Index: Send + Sync {
     /// Makes this the file's content in one transaction: what was there before is gone when it returns.
-    /// `model` is the id of the embedder that made the vectors; a box holds those of one model only.
+    /// `model` is the id of the embedder that made the vectors; a box holds those of one model only, and another is
+    /// refused with [`Reason::Conflict`](crate::Reason::Conflict) while other files have vectors of the first.
     async fn replace(
         &self,
         writing: &Writing,
@@ -100,7 +121,8 @@ pub trait Index: Send + Sync {
         model: &str,
     ) -> Result<(), Fault>;
 
-    /// Removes everything of the file; nothing of it can be found once this returns.
+    /// Removes everything of the file; nothing of it can be found once this returns. Removing what is not there
+    /// removes nothing and is no failure.
     async fn remove(&self, writing: &Writing, file: FileId) -> Result<Removed, Fault>;
 
     /// Removes a whole box.
@@ -113,6 +135,10 @@ pub trait Index: Send + Sync {
     /// Recalls candidates by vector and by text.
     async fn recall(&self, reading: &Reading, recall: Recall<'_>) -> Result<Recalled, Fault>;
 
-    /// The chunks of these ids, in the order asked; one that is gone is `None`.
+    /// The chunks of these ids, in the order asked; one that is gone is `None`. The neighbours of a chunk are those
+    /// with the next lower and higher ordinals.
     async fn chunks(&self, reading: &Reading, ids: &[ChunkId]) -> Result<Vec<Option<IndexedChunk>>, Fault>;
+
+    /// What the box holds, file by file.
+    async fn contents(&self, reading: &Reading) -> Result<Contents, Fault>;
 }

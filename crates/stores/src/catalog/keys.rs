@@ -17,7 +17,7 @@ use super::{
     sql::{Row, Transaction},
     users::units,
 };
-use crate::Error;
+use crate::{Error, blobs::hexadecimal};
 
 const SELECT: &str =
     "select k.prefix, k.name, u.email, k.scoped, k.created_at, k.expires_at, k.revoked_at, k.exposed_at,
@@ -116,7 +116,7 @@ fn add(transaction: &Transaction<'_>, key: &NewKey) -> Result<KeyRecord, Fault> 
             prefix.into(),
             key.user.into(),
             key.name.as_str().into(),
-            hex(&key.key.secret_hash()).into(),
+            hexadecimal(&key.key.secret_hash()).into(),
             key.boxes.is_some().into(),
             key.expires_at.into(),
             Timestamp::now().into(),
@@ -180,10 +180,6 @@ fn stored(transaction: &Transaction<'_>, prefix: &str) -> Result<Option<StoredKe
         monthly_units: row.optional(7, units)?,
     };
     Ok(Some(StoredKey { secret_hash: unhex(row.text(2)?)?, state, caller }))
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn unhex(text: &str) -> Result<SecretHash, Error> {

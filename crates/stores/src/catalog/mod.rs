@@ -4,6 +4,8 @@ mod boxes;
 #[cfg(test)]
 mod contract;
 mod database;
+mod files;
+mod jobs;
 mod keys;
 mod migrations;
 mod sql;

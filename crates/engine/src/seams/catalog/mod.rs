@@ -1,16 +1,23 @@
 //! Users, boxes, roles, keys, files, jobs and usage: the small, precious records.
 
 mod boxes;
+mod files;
+mod jobs;
 mod keys;
 mod users;
 
 pub use boxes::{BoxName, BoxRecord, Boxes, Member};
+pub use files::{
+    CursorValue, Extent, FileChanges, FileCursor, FileName, FilePage, FileProgress, FileQuery, FileRecord,
+    FileStatus, Files, Metadata, NewFile, SortKey, UploadOutcome, Uploaded,
+};
+pub use jobs::{Finished, Job, JobOutcome, Jobs};
 pub use keys::{Exposure, KeyName, KeyRecord, KeyState, Keys, NewKey, StoredKey};
 pub use users::{Email, NewUser, Plan, PlanName, User, Users};
 
 /// Everything the catalog keeps, as one seam; a method is one transaction.
 ///
 /// Implementations: `stores::catalog::Sqlite` (one file, for one machine).
-pub trait Catalog: Users + Boxes + Keys {}
+pub trait Catalog: Users + Boxes + Keys + Files + Jobs {}
 
-impl<T: Users + Boxes + Keys> Catalog for T {}
+impl<T: Users + Boxes + Keys + Files + Jobs> Catalog for T {}

@@ -1,0 +1,109 @@
+//! The durable queue of files to be read.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+
+use super::files::{Extent, FileName, FileProgress, FileStatus};
+use crate::{
+    Fault,
+    access::Writing,
+    ids::{BoxId, FileId, JobId},
+};
+
+/// A file to be read, claimed by one worker.
+#[derive(Debug, Clone)]
+pub struct Job {
+    /// Names this piece of work.
+    pub id: JobId,
+    /// The box that the file is in.
+    pub box_id: BoxId,
+    /// The file.
+    pub file: FileId,
+    /// What its owner calls it: a hint for parsers.
+    pub name: FileName,
+    /// The original to read.
+    pub sha256: String,
+    /// How often it was tried before, and failed in a way that another try may mend.
+    pub failures: u32,
+    /// How often work on it has started, this time included.
+    pub starts: u32,
+}
+
+impl Job {
+    /// The worker's right to change the file's box.
+    pub fn writing(&self) -> Writing {
+        Writing::for_operator(self.box_id)
+    }
+}
+
+/// What reading a file came to.
+#[derive(Debug, Clone)]
+pub enum JobOutcome {
+    /// It was read and indexed.
+    Indexed {
+        /// Ready, or ready with warnings.
+        status: FileStatus,
+        /// As sniffed from the bytes.
+        media_type: String,
+        /// What a reader should know.
+        warnings: Vec<String>,
+        /// The language most of it is in.
+        language: Option<String>,
+        /// The text in numbers.
+        extent: Extent,
+    },
+    /// It cannot be read; trying again will not help.
+    Failed {
+        /// Why, for its owner.
+        error: String,
+    },
+    /// Something else went wrong; try again after a while.
+    Retry {
+        /// How long to wait.
+        after: Duration,
+    },
+}
+
+/// Jobs. Every job is worked on by one worker at a time, and its end is written in one transaction with its result.
+#[async_trait]
+pub trait Jobs: Send + Sync {
+    /// Takes the next job that is due, from the box whose turn it is, and marks its file as being read.
+    async fn claim_job(&self, worker: &str, now: Timestamp) -> Result<Option<Job>, Fault>;
+
+    /// Says that the work is still going on, and how far it is. `false`: the job is no longer this worker's (the file
+    /// was deleted or replaced), so stop.
+    async fn beat(
+        &self,
+        job: &Job,
+        worker: &str,
+        progress: FileProgress,
+        now: Timestamp,
+    ) -> Result<bool, Fault>;
+
+    /// Writes down what the work came to; `false` where the job is no longer this worker's, and then nothing is
+    /// written. Gives the original that a new version made superfluous.
+    async fn finish_job(
+        &self,
+        job: &Job,
+        worker: &str,
+        outcome: JobOutcome,
+        now: Timestamp,
+    ) -> Result<Finished, Fault>;
+
+    /// Gives jobs back to the queue whose worker was last heard of before `since`.
+    async fn requeue_abandoned(&self, since: Timestamp) -> Result<u64, Fault>;
+
+    /// Jobs waiting and under way.
+    async fn queue_length(&self) -> Result<u64, Fault>;
+}
+
+/// What writing down a job's end came to.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Finished {
+    /// Whether the job was still this worker's.
+    pub written: bool,
+    /// An original that nobody may need any more.
+    pub superseded: Option<String>,
+}

@@ -1,0 +1,176 @@
+//! Reads queued files, a few at a time: claims a job, runs the ingest path, writes down what came of it.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
+    time::Duration,
+};
+
+use engine::{
+    Fault,
+    ingest::{Ingest, ReadFile},
+    seams::{
+        catalog::{FileProgress, Job, JobOutcome},
+        parser::{FailureKind, ParseFailure},
+    },
+};
+use jiff::Timestamp;
+use tokio_util::sync::CancellationToken;
+
+use crate::library::Library;
+
+/// How long an idle worker waits before it looks for work that nobody told it of (a retry that came due).
+const IDLE: Duration = Duration::from_secs(1);
+/// How often a worker says that it is still there, and how far it is.
+const BEAT: Duration = Duration::from_secs(1);
+/// Tries of a file whose reading fails for no fault of its own.
+const TRIES: u32 = 4;
+/// Starts of a file before it is blamed for the server's end: many, for a server is stopped for other reasons too.
+const STARTS: u32 = 100;
+
+/// Works until shutdown; what is under way then is given back to the queue by the next start.
+pub async fn run(library: Arc<Library>, ingest: Ingest, name: String, shutdown: CancellationToken) {
+    while !shutdown.is_cancelled() {
+        let woken = library.wake.notified();
+        let worked = match library.catalog.claim_job(&name, Timestamp::now()).await {
+            Ok(Some(job)) => tokio::select! {
+                () = work(&library, &ingest, &job, &name) => true,
+                () = shutdown.cancelled() => return,
+            },
+            Ok(None) => false,
+            Err(fault) => {
+                tracing::error!(error = ?fault, "Could not look for work");
+                false
+            }
+        };
+        if !worked {
+            tokio::select! {
+                () = woken => {}
+                () = tokio::time::sleep(IDLE) => {}
+                () = shutdown.cancelled() => {}
+            }
+        }
+    }
+}
+
+async fn work(library: &Library, ingest: &Ingest, job: &Job, worker: &str) {
+    let started = std::time::Instant::now();
+    match process(library, ingest, job, worker).await {
+        Ok(true) => {
+            let duration_ms = started.elapsed().as_millis() as u64;
+            tracing::info!(file.id = %job.file, box.id = %job.box_id, duration_ms, "Worked on a file");
+        }
+        Ok(false) => tracing::info!(file.id = %job.file, "Gave up a file that was deleted or replaced meanwhile"),
+        Err(fault) => {
+            tracing::error!(file.id = %job.file, error = ?fault, "Could not work on a file");
+            let _ = library.catalog.finish_job(job, worker, retry_or_fail(job, None), Timestamp::now()).await;
+        }
+    }
+    tell(library, job).await;
+}
+
+/// Reads one file and writes down what came of it; `false` where the job was no longer ours.
+async fn process(library: &Library, ingest: &Ingest, job: &Job, worker: &str) -> Result<bool, Fault> {
+    tell(library, job).await;
+    if job.starts > STARTS {
+        let error = "the server stopped again and again while reading this file".to_string();
+        return write(library, job, worker, JobOutcome::Failed { error }).await;
+    }
+    let progress = Progress::default();
+    let read = {
+        let path = library.blobs.path(&job.sha256);
+        let note = |done, total| progress.note(done, total);
+        let reading = ingest.read(&path, job.name.as_str(), &note);
+        tokio::select! {
+            read = reading => read,
+            lost = beat_until_lost(library, job, worker, &progress) => return lost.map(|()| false),
+        }
+    };
+    let read = match read {
+        Ok(read) => read,
+        Err(failure) => return write(library, job, worker, retry_or_fail(job, Some(&failure))).await,
+    };
+    index(library, ingest, job, worker, &read, progress.get()).await
+}
+
+/// Under the file's lock: a deletion that came first is seen, and one that comes now waits.
+async fn index(
+    library: &Library,
+    ingest: &Ingest,
+    job: &Job,
+    worker: &str,
+    read: &ReadFile,
+    progress: FileProgress,
+) -> Result<bool, Fault> {
+    let _lock = library.lock(job.file).await;
+    if !library.catalog.beat(job, worker, progress, Timestamp::now()).await? {
+        return Ok(false);
+    }
+    let ingested = ingest.index(&job.writing(), job.file, read).await?;
+    let outcome = JobOutcome::Indexed {
+        status: ingested.status,
+        media_type: ingested.media_type,
+        warnings: ingested.warnings,
+        language: ingested.language,
+        extent: ingested.extent,
+    };
+    write(library, job, worker, outcome).await
+}
+
+async fn write(library: &Library, job: &Job, worker: &str, outcome: JobOutcome) -> Result<bool, Fault> {
+    let finished = library.catalog.finish_job(job, worker, outcome, Timestamp::now()).await?;
+    if let Some(superseded) = finished.superseded {
+        library.remove_original(&superseded).await?;
+    }
+    Ok(finished.written)
+}
+
+/// Only trouble of ours is worth another try, and not for ever.
+fn retry_or_fail(job: &Job, failure: Option<&ParseFailure>) -> JobOutcome {
+    let ours = failure.is_none_or(|failure| failure.kind == FailureKind::Internal);
+    if ours && job.failures + 1 < TRIES {
+        // 2, 10, 50 seconds: a passing shortage passes, a lasting one is not hammered.
+        return JobOutcome::Retry { after: Duration::from_secs(2 * 5u64.pow(job.failures)) };
+    }
+    let error = failure.map_or("reading it failed on our side, several times".into(), ToString::to_string);
+    JobOutcome::Failed { error }
+}
+
+/// Ends when the job is no longer ours; dropping the reading then stops the parser.
+async fn beat_until_lost(library: &Library, job: &Job, worker: &str, progress: &Progress) -> Result<(), Fault> {
+    loop {
+        tokio::time::sleep(BEAT).await;
+        if !library.catalog.beat(job, worker, progress.get(), Timestamp::now()).await? {
+            return Ok(());
+        }
+        tell(library, job).await;
+    }
+}
+
+async fn tell(library: &Library, job: &Job) {
+    if let Ok(files) = library.catalog.files(job.writing().reading(), &[job.file]).await {
+        files.into_iter().flatten().for_each(|file| library.tell(file));
+    }
+}
+
+/// How far a parser has come; written by its thread, read by ours.
+#[derive(Default)]
+struct Progress {
+    done: AtomicU32,
+    /// 0: not known.
+    total: AtomicU32,
+}
+
+impl Progress {
+    fn note(&self, done: u32, total: Option<u32>) {
+        self.done.store(done, Ordering::Relaxed);
+        self.total.store(total.unwrap_or(0), Ordering::Relaxed);
+    }
+
+    fn get(&self) -> FileProgress {
+        let total = Some(self.total.load(Ordering::Relaxed)).filter(|&total| total > 0);
+        FileProgress { done: self.done.load(Ordering::Relaxed), total }
+    }
+}

@@ -1,0 +1,410 @@
+//! Files and their labels.
+
+use async_trait::async_trait;
+use engine::{
+    Fault,
+    access::{Reading, Writing},
+    ids::{BoxId, FileId, JobId},
+    seams::catalog::{
+        CursorValue, Extent, FileChanges, FileCursor, FilePage, FileProgress, FileQuery, FileRecord,
+        FileStatus, Files, Metadata, NewFile, SortKey, UploadOutcome, Uploaded,
+    },
+};
+use jiff::Timestamp;
+
+use super::{
+    Sqlite,
+    sql::{Row, Transaction, Value},
+};
+use crate::{Error, blobs::hexadecimal};
+
+const SELECT: &str = "select f.id, f.box_id, f.name, f.external_id, f.sha256, f.size, f.media_type, f.status,
+    f.progress_done, f.progress_total, f.error, f.warnings, f.language, f.metadata, f.pages, f.characters, f.chunks,
+    f.created_at, f.updated_at, f.indexed_at from files f";
+
+#[async_trait]
+impl Files for Sqlite {
+    async fn add_file(&self, writing: &Writing, file: NewFile) -> Result<Uploaded, Fault> {
+        let box_id = writing.box_id();
+        self.database.write(move |t| add(t, box_id, &file)).await
+    }
+
+    async fn box_of_file(&self, file: FileId) -> Result<Option<BoxId>, Fault> {
+        let sql = "select box_id from files where id = $1 and status <> 'deleting'";
+        let row = self.database.read(|t| t.first(sql, &[file.into()]))?;
+        Ok(row.map(|row| row.parse(0)).transpose()?)
+    }
+
+    async fn files(&self, reading: &Reading, ids: &[FileId]) -> Result<Vec<Option<FileRecord>>, Fault> {
+        let found = self.database.read(|t| ids.iter().map(|&id| find(t, reading.box_id(), id)).collect());
+        Ok(found?)
+    }
+
+    async fn list_files(&self, readings: &[Reading], query: FileQuery) -> Result<FilePage, Fault> {
+        let boxes: Vec<Value> = readings.iter().map(|reading| reading.box_id().into()).collect();
+        if boxes.is_empty() {
+            return Ok(FilePage { files: Vec::new(), total: 0, next: None });
+        }
+        Ok(self.database.read(|t| list(t, &boxes, &query))?)
+    }
+
+    async fn change_file(
+        &self,
+        writing: &Writing,
+        file: FileId,
+        changes: FileChanges,
+    ) -> Result<Option<FileRecord>, Fault> {
+        let box_id = writing.box_id();
+        self.database.write(move |t| change(t, box_id, file, &changes)).await
+    }
+
+    async fn begin_delete(&self, writing: &Writing, file: FileId) -> Result<Option<FileRecord>, Fault> {
+        let box_id = writing.box_id();
+        self.database
+            .write(move |t| {
+                let Some(record) = find(t, box_id, file)? else { return Ok(None) };
+                // Its owner's name for it is free again at once; its job has nothing left to do.
+                let sql = "update files set status = 'deleting', external_id = null where id = $1";
+                t.execute(sql, &[file.into()])?;
+                t.execute("delete from jobs where file_id = $1", &[file.into()])?;
+                Ok(Some(record))
+            })
+            .await
+    }
+
+    async fn finish_delete(&self, writing: &Writing, file: FileId) -> Result<(), Fault> {
+        let box_id = writing.box_id();
+        self.database
+            .write(move |t| {
+                let sql = "delete from files where id = $1 and box_id = $2 and status = 'deleting'";
+                t.execute(sql, &[file.into(), box_id.into()])?;
+                Ok(())
+            })
+            .await
+    }
+
+    async fn half_deleted(&self) -> Result<Vec<(BoxId, FileId, String)>, Fault> {
+        let sql = "select box_id, id, sha256 from files where status = 'deleting'";
+        let read = |row: &Row| Ok((row.parse(0)?, row.parse(1)?, row.text(2)?.to_string()));
+        let found = self.database.read(|t| t.all(sql, &[])?.iter().map(read).collect::<Result<_, Error>>());
+        Ok(found?)
+    }
+
+    async fn original_is_wanted(&self, sha256: &str) -> Result<bool, Fault> {
+        let sql = "select 1 from files where sha256 = $1 and status <> 'deleting'
+                   union all select 1 from files where next_sha256 = $1 and status <> 'deleting' limit 1";
+        Ok(self.database.read(|t| t.first(sql, &[sha256.into()]))?.is_some())
+    }
+
+    async fn originals_of_box(&self, writing: &Writing) -> Result<Vec<String>, Fault> {
+        let sql = "select sha256 from files where box_id = $1
+                   union select next_sha256 from files where box_id = $1 and next_sha256 is not null";
+        let read = |row: &Row| Ok(row.text(0)?.to_string());
+        let parameters = [writing.box_id().into()];
+        let found =
+            self.database.read(|t| t.all(sql, &parameters)?.iter().map(read).collect::<Result<_, Error>>());
+        Ok(found?)
+    }
+
+    async fn wanted_originals(&self) -> Result<Vec<String>, Fault> {
+        let sql =
+            "select sha256 from files union select next_sha256 from files where next_sha256 is not null";
+        let read = |row: &Row| Ok(row.text(0)?.to_string());
+        let found = self.database.read(|t| t.all(sql, &[])?.iter().map(read).collect::<Result<_, Error>>());
+        Ok(found?)
+    }
+
+    async fn link_secret(&self) -> Result<Vec<u8>, Fault> {
+        let mut fresh = [0; 32];
+        rand::Rng::fill(&mut rand::rng(), &mut fresh);
+        self.database
+            .write(move |t| {
+                let sql =
+                    "insert into secrets (name, value) values ('links', $1) on conflict (name) do nothing";
+                t.execute(sql, &[hexadecimal(&fresh).into()])?;
+                let row = t.first("select value from secrets where name = 'links'", &[])?;
+                let row = row.ok_or_else(|| Error::Corrupt("the secret is not there".into()))?;
+                Ok(row.text(0)?.as_bytes().to_vec())
+            })
+            .await
+    }
+}
+
+/// The file with this id in this box, unless it is going away.
+pub(super) fn find(
+    transaction: &Transaction<'_>,
+    box_id: BoxId,
+    file: FileId,
+) -> Result<Option<FileRecord>, Error> {
+    let sql = format!("{SELECT} where f.id = $1 and f.box_id = $2 and f.status <> 'deleting'");
+    let row = transaction.first(&sql, &[file.into(), box_id.into()])?;
+    row.map(|row| read(transaction, &row)).transpose()
+}
+
+fn must_find(transaction: &Transaction<'_>, box_id: BoxId, file: FileId) -> Result<FileRecord, Error> {
+    find(transaction, box_id, file)?.ok_or_else(|| Error::Corrupt(format!("{file} has just been there")))
+}
+
+fn read(transaction: &Transaction<'_>, row: &Row) -> Result<FileRecord, Error> {
+    let json = |column: usize| row.text(column).map(str::to_string);
+    let wrong = |error: serde_json::Error| Error::Corrupt(error.to_string());
+    let number = |column: usize| row.integer(column).map(|number| u32::try_from(number).unwrap_or(u32::MAX));
+    let text = |row: &Row, column: usize| row.text(column).map(str::to_string);
+    let id: FileId = row.parse(0)?;
+    let tags = transaction.all("select tag from file_tags where file_id = $1 order by tag", &[id.into()])?;
+    Ok(FileRecord {
+        id,
+        box_id: row.parse(1)?,
+        name: row.parse(2)?,
+        external_id: row.optional(3, text)?,
+        sha256: text(row, 4)?,
+        size: u64::try_from(row.integer(5)?).unwrap_or(0),
+        media_type: text(row, 6)?,
+        status: row.parse(7)?,
+        progress: FileProgress { done: number(8)?, total: row.optional(9, |_, column| number(column))? },
+        error: row.optional(10, text)?,
+        warnings: serde_json::from_str(&json(11)?).map_err(wrong)?,
+        language: row.optional(12, text)?,
+        tags: tags.iter().map(|row| text(row, 0)).collect::<Result<_, _>>()?,
+        metadata: serde_json::from_str(&json(13)?).map_err(wrong)?,
+        extent: Extent {
+            pages: number(14)?,
+            characters: u64::try_from(row.integer(15)?).unwrap_or(0),
+            chunks: number(16)?,
+        },
+        created_at: row.time(17)?,
+        updated_at: row.time(18)?,
+        indexed_at: row.optional(19, Row::time)?,
+    })
+}
+
+/// Which file an upload is, if the box has it already: the one with the same outside name, else, for an upload that
+/// names none, one with the same bytes.
+fn existing(transaction: &Transaction<'_>, box_id: BoxId, new: &NewFile) -> Result<Option<FileId>, Error> {
+    if let Some(external_id) = &new.external_id {
+        let sql = "select id from files where box_id = $1 and external_id = $2 and status <> 'deleting'";
+        let row = transaction.first(sql, &[box_id.into(), external_id.as_str().into()])?;
+        if row.is_some() {
+            return row.map(|row| row.parse(0)).transpose();
+        }
+    }
+    // Two outside names are two files even where their bytes are the same.
+    let sql = "select id from files where box_id = $1 and sha256 = $2 and status <> 'deleting'
+               and next_sha256 is null and (external_id is null or $3 = 1) order by created_at limit 1";
+    let anonymous = new.external_id.is_none();
+    let row = transaction.first(sql, &[box_id.into(), new.sha256.as_str().into(), anonymous.into()])?;
+    row.map(|row| row.parse(0)).transpose()
+}
+
+fn add(transaction: &Transaction<'_>, box_id: BoxId, new: &NewFile) -> Result<Uploaded, Fault> {
+    let (id, outcome, superseded) = match existing(transaction, box_id, new)? {
+        None => (insert(transaction, box_id, new)?, UploadOutcome::Added, None),
+        Some(id) => {
+            let known = must_find(transaction, box_id, id)?;
+            let (outcome, superseded) = update(transaction, &known, new)?;
+            (id, outcome, superseded)
+        }
+    };
+    set_tags(transaction, id, new.tags.as_deref())?;
+    Ok(Uploaded { file: must_find(transaction, box_id, id)?, outcome, superseded })
+}
+
+fn insert(transaction: &Transaction<'_>, box_id: BoxId, new: &NewFile) -> Result<FileId, Fault> {
+    let (id, now) = (FileId::generate(), Timestamp::now());
+    let metadata = new.metadata.clone().unwrap_or_default();
+    transaction.execute(
+        "insert into files (id, box_id, name, external_id, sha256, size, media_type, status, progress_done, warnings,
+         metadata, pages, characters, chunks, created_at, updated_at)
+         values ($1, $2, $3, $4, $5, $6, $7, 'queued', 0, '[]', $8, 0, 0, 0, $9, $9)",
+        &[
+            id.into(),
+            box_id.into(),
+            new.name.as_str().into(),
+            new.external_id.clone().into(),
+            new.sha256.as_str().into(),
+            size(new),
+            new.media_type.as_str().into(),
+            as_json(&metadata).into(),
+            now.into(),
+        ],
+    )?;
+    enqueue(transaction, box_id, id, now)?;
+    Ok(id)
+}
+
+/// An upload of a file that is there already: the same bytes change nothing but what is said about them, other bytes
+/// wait beside the old ones until they were read.
+fn update(
+    transaction: &Transaction<'_>,
+    known: &FileRecord,
+    new: &NewFile,
+) -> Result<(UploadOutcome, Option<String>), Fault> {
+    let now = Timestamp::now();
+    let metadata = new.metadata.clone().unwrap_or_else(|| known.metadata.clone());
+    transaction.execute(
+        "update files set external_id = coalesce($1, external_id), metadata = $2, updated_at = $3 where id = $4",
+        &[new.external_id.clone().into(), as_json(&metadata).into(), now.into(), known.id.into()],
+    )?;
+    let row = transaction.first("select next_sha256 from files where id = $1", &[known.id.into()])?;
+    let waiting = row.as_ref().and_then(|row| row.text(0).ok().map(str::to_string));
+    let newest = waiting.as_deref().unwrap_or(&known.sha256);
+    if newest == new.sha256 {
+        if known.status == FileStatus::Failed {
+            requeue(transaction, known, now)?;
+        }
+        return Ok((UploadOutcome::Known, None));
+    }
+    if known.indexed_at.is_some() {
+        transaction.execute(
+            "update files set next_sha256 = $1, next_size = $2, next_name = $3 where id = $4",
+            &[new.sha256.as_str().into(), size(new), new.name.as_str().into(), known.id.into()],
+        )?;
+        requeue(transaction, known, now)?;
+        return Ok((UploadOutcome::Replaced, waiting));
+    }
+    // Nothing of the old version can be read yet, so there is nothing to keep in place.
+    transaction.execute(
+        "update files set sha256 = $1, size = $2, name = $3, media_type = $4 where id = $5",
+        &[
+            new.sha256.as_str().into(),
+            size(new),
+            new.name.as_str().into(),
+            new.media_type.as_str().into(),
+            known.id.into(),
+        ],
+    )?;
+    requeue(transaction, known, now)?;
+    Ok((UploadOutcome::Replaced, Some(known.sha256.clone())))
+}
+
+fn requeue(transaction: &Transaction<'_>, file: &FileRecord, now: Timestamp) -> Result<(), Fault> {
+    let sql = "update files set status = 'queued', error = null, progress_done = 0, progress_total = null where id = $1";
+    transaction.execute(sql, &[file.id.into()])?;
+    enqueue(transaction, file.box_id, file.id, now)
+}
+
+/// A new job in place of any older one: a worker still at that finds its job gone and stops.
+fn enqueue(transaction: &Transaction<'_>, box_id: BoxId, file: FileId, now: Timestamp) -> Result<(), Fault> {
+    transaction.execute("delete from jobs where file_id = $1", &[file.into()])?;
+    transaction.execute(
+        "insert into jobs (id, file_id, box_id, due_at, failures, starts, created_at) values ($1, $2, $3, $4, 0, 0, $4)",
+        &[JobId::generate().into(), file.into(), box_id.into(), now.into()],
+    )?;
+    Ok(())
+}
+
+fn set_tags(transaction: &Transaction<'_>, file: FileId, tags: Option<&[String]>) -> Result<(), Fault> {
+    let Some(tags) = tags else { return Ok(()) };
+    transaction.execute("delete from file_tags where file_id = $1", &[file.into()])?;
+    for tag in tags {
+        let sql = "insert into file_tags (file_id, tag) values ($1, $2) on conflict do nothing";
+        transaction.execute(sql, &[file.into(), tag.as_str().into()])?;
+    }
+    Ok(())
+}
+
+fn change(
+    transaction: &Transaction<'_>,
+    box_id: BoxId,
+    file: FileId,
+    changes: &FileChanges,
+) -> Result<Option<FileRecord>, Fault> {
+    let Some(known) = find(transaction, box_id, file)? else { return Ok(None) };
+    let mut metadata: Metadata = known.metadata;
+    for (name, value) in changes.metadata.iter().flatten() {
+        match value {
+            serde_json::Value::Null => metadata.remove(name),
+            value => metadata.insert(name.clone(), value.clone()),
+        };
+    }
+    let name = changes.name.as_ref().unwrap_or(&known.name);
+    transaction.execute(
+        "update files set name = $1, metadata = $2, updated_at = $3 where id = $4",
+        &[name.as_str().into(), as_json(&metadata).into(), Timestamp::now().into(), file.into()],
+    )?;
+    set_tags(transaction, file, changes.tags.as_deref())?;
+    Ok(find(transaction, box_id, file)?)
+}
+
+/// The `where` clause of a listing, without its cursor, and what its parameters are.
+fn conditions(boxes: &[Value], query: &FileQuery) -> (String, Vec<Value>) {
+    let mut parameters = boxes.to_vec();
+    let mut clause = format!("where f.status <> 'deleting' and f.box_id in ({})", places(1, boxes.len()));
+    if let Some(part) = &query.name_part {
+        parameters.push(part.to_lowercase().into());
+        clause.push_str(&format!(" and instr(lower(f.name), ${}) > 0", parameters.len()));
+    }
+    if !query.statuses.is_empty() {
+        let first = parameters.len() + 1;
+        parameters.extend(query.statuses.iter().map(|status| Value::from(status.as_str())));
+        clause.push_str(&format!(" and f.status in ({})", places(first, query.statuses.len())));
+    }
+    for tag in &query.tags {
+        parameters.push(tag.as_str().into());
+        let place = parameters.len();
+        clause.push_str(&format!(
+            " and exists (select 1 from file_tags g where g.file_id = f.id and g.tag = ${place})"
+        ));
+    }
+    (clause, parameters)
+}
+
+fn places(first: usize, count: usize) -> String {
+    (first..first + count).map(|place| format!("${place}")).collect::<Vec<_>>().join(", ")
+}
+
+fn list(transaction: &Transaction<'_>, boxes: &[Value], query: &FileQuery) -> Result<FilePage, Error> {
+    let (clause, mut parameters) = conditions(boxes, query);
+    let counted = transaction.first(&format!("select count(*) from files f {clause}"), &parameters)?;
+    let total = counted.map_or(Ok(0), |row| row.integer(0))?;
+    let column = match query.sort {
+        SortKey::Name => "f.name",
+        SortKey::CreatedAt => "f.created_at",
+        SortKey::UpdatedAt => "f.updated_at",
+        SortKey::Size => "f.size",
+        SortKey::Pages => "f.pages",
+    };
+    let (comparison, direction) = if query.descending { ("<", "desc") } else { (">", "asc") };
+    let mut after = String::new();
+    if let Some(cursor) = &query.after {
+        parameters.push(match &cursor.value {
+            CursorValue::Number(number) => Value::Integer(*number),
+            CursorValue::Text(text) => Value::Text(text.clone()),
+        });
+        parameters.push(cursor.id.into());
+        let place = parameters.len();
+        after = format!(" and ({column}, f.id) {comparison} (${}, ${place})", place - 1);
+    }
+    // One more than asked for tells whether there is more.
+    parameters.push(i64::from(query.limit + 1).into());
+    let sql = format!(
+        "{SELECT} {clause}{after} order by {column} {direction}, f.id {direction} limit ${}",
+        parameters.len()
+    );
+    let rows = transaction.all(&sql, &parameters)?;
+    let mut files: Vec<FileRecord> =
+        rows.iter().map(|row| read(transaction, row)).collect::<Result<_, _>>()?;
+    let more = files.len() > query.limit as usize;
+    files.truncate(query.limit as usize);
+    let next = files.last().filter(|_| more).map(|last| cursor_at(last, query.sort));
+    Ok(FilePage { files, total: u64::try_from(total).unwrap_or(0), next })
+}
+
+fn cursor_at(file: &FileRecord, sort: SortKey) -> FileCursor {
+    let value = match sort {
+        SortKey::Name => CursorValue::Text(file.name.as_str().to_string()),
+        SortKey::CreatedAt => CursorValue::Number(file.created_at.as_millisecond()),
+        SortKey::UpdatedAt => CursorValue::Number(file.updated_at.as_millisecond()),
+        SortKey::Size => CursorValue::Number(i64::try_from(file.size).unwrap_or(i64::MAX)),
+        SortKey::Pages => CursorValue::Number(i64::from(file.extent.pages)),
+    };
+    FileCursor { value, id: file.id }
+}
+
+fn size(new: &NewFile) -> Value {
+    Value::Integer(i64::try_from(new.size).unwrap_or(i64::MAX))
+}
+
+pub(super) fn as_json(value: &impl serde::Serialize) -> String {
+    serde_json::to_string(value).expect("texts and JSON values are plain JSON")
+}

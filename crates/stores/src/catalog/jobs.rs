@@ -1,0 +1,200 @@
+//! The queue of files to be read.
+
+use async_trait::async_trait;
+use engine::{
+    Fault,
+    ids::{BoxId, FileId, JobId},
+    seams::catalog::{FileProgress, Finished, Job, JobOutcome, Jobs},
+};
+use jiff::Timestamp;
+
+use super::{
+    Sqlite,
+    files::{as_json, find},
+    sql::{Transaction, Value},
+};
+
+#[async_trait]
+impl Jobs for Sqlite {
+    async fn claim_job(&self, worker: &str, now: Timestamp) -> Result<Option<Job>, Fault> {
+        // Most of the time there is nothing to do, and finding that out should not wait for the disk.
+        let due = "select 1 from jobs where worker is null and due_at <= $1 limit 1";
+        if self.database.read(|t| t.first(due, &[now.into()]))?.is_none() {
+            return Ok(None);
+        }
+        let worker = worker.to_string();
+        self.database.write(move |t| claim(t, &worker, now)).await
+    }
+
+    async fn beat(
+        &self,
+        job: &Job,
+        worker: &str,
+        progress: FileProgress,
+        now: Timestamp,
+    ) -> Result<bool, Fault> {
+        let (id, file, worker) = (job.id, job.file, worker.to_string());
+        self.database
+            .write(move |t| {
+                let sql = "update jobs set heard_at = $1 where id = $2 and worker = $3";
+                if t.execute(sql, &[now.into(), id.into(), worker.into()])? == 0 {
+                    return Ok(false);
+                }
+                let sql = "update files set progress_done = $1, progress_total = $2 where id = $3";
+                let total = progress.total.map(i64::from);
+                t.execute(sql, &[i64::from(progress.done).into(), total.into(), file.into()])?;
+                Ok(true)
+            })
+            .await
+    }
+
+    async fn finish_job(
+        &self,
+        job: &Job,
+        worker: &str,
+        outcome: JobOutcome,
+        now: Timestamp,
+    ) -> Result<Finished, Fault> {
+        let (job, worker) = (job.clone(), worker.to_string());
+        self.database.write(move |t| finish(t, &job, &worker, outcome, now)).await
+    }
+
+    async fn requeue_abandoned(&self, since: Timestamp) -> Result<u64, Fault> {
+        self.database
+            .write(move |t| {
+                let sql = "update files set status = 'queued' where status = 'processing' and id in
+                           (select file_id from jobs where worker is not null and heard_at < $1)";
+                t.execute(sql, &[since.into()])?;
+                let sql = "update jobs set worker = null, heard_at = null where worker is not null and heard_at < $1";
+                Ok(t.execute(sql, &[since.into()])? as u64)
+            })
+            .await
+    }
+
+    async fn queue_length(&self) -> Result<u64, Fault> {
+        let row = self.database.read(|t| t.first("select count(*) from jobs", &[]))?;
+        Ok(row.map_or(Ok(0), |row| row.integer(0))?.unsigned_abs())
+    }
+}
+
+/// The oldest job of the box with the fewest under way; of equals, the one that has waited longest for its turn.
+fn claim(transaction: &Transaction<'_>, worker: &str, now: Timestamp) -> Result<Option<Job>, Fault> {
+    let turn = transaction.first(
+        "select q.box_id from (select distinct box_id from jobs where worker is null and due_at <= $1) q
+         join boxes b on b.id = q.box_id
+         order by (select count(*) from jobs r where r.box_id = q.box_id and r.worker is not null),
+                  coalesce(b.served_at, 0), q.box_id limit 1",
+        &[now.into()],
+    )?;
+    let Some(turn) = turn else { return Ok(None) };
+    let box_id: BoxId = turn.parse(0)?;
+    let row = transaction.first(
+        "select j.id, j.file_id, coalesce(f.next_name, f.name), coalesce(f.next_sha256, f.sha256), j.failures, j.starts
+         from jobs j join files f on f.id = j.file_id
+         where j.box_id = $1 and j.worker is null and j.due_at <= $2 order by j.due_at, j.id limit 1",
+        &[box_id.into(), now.into()],
+    )?;
+    let Some(row) = row else { return Ok(None) };
+    let number = |column: usize| row.integer(column).map(|n| u32::try_from(n).unwrap_or(u32::MAX));
+    let (id, file): (JobId, FileId) = (row.parse(0)?, row.parse(1)?);
+    transaction.execute(
+        "update jobs set worker = $1, heard_at = $2, starts = starts + 1 where id = $3",
+        &[worker.into(), now.into(), id.into()],
+    )?;
+    transaction.execute("update boxes set served_at = $1 where id = $2", &[now.into(), box_id.into()])?;
+    let sql =
+        "update files set status = 'processing', progress_done = 0, progress_total = null where id = $1";
+    transaction.execute(sql, &[file.into()])?;
+    Ok(Some(Job {
+        id,
+        box_id,
+        file,
+        name: row.parse(2)?,
+        sha256: row.text(3)?.to_string(),
+        failures: number(4)?,
+        starts: number(5)?.saturating_add(1),
+    }))
+}
+
+fn finish(
+    transaction: &Transaction<'_>,
+    job: &Job,
+    worker: &str,
+    outcome: JobOutcome,
+    now: Timestamp,
+) -> Result<Finished, Fault> {
+    let mine = "select 1 from jobs where id = $1 and worker = $2";
+    if transaction.first(mine, &[job.id.into(), worker.into()])?.is_none() {
+        return Ok(Finished::default());
+    }
+    let superseded = match outcome {
+        JobOutcome::Retry { after } => {
+            let due =
+                Timestamp::from_millisecond(now.as_millisecond() + after.as_millis() as i64).unwrap_or(now);
+            let sql = "update jobs set worker = null, heard_at = null, failures = failures + 1, due_at = $1 where id = $2";
+            transaction.execute(sql, &[due.into(), job.id.into()])?;
+            transaction.execute("update files set status = 'queued' where id = $1", &[job.file.into()])?;
+            return Ok(Finished { written: true, superseded: None });
+        }
+        JobOutcome::Failed { error } => write_failure(transaction, job, &error, now)?,
+        indexed @ JobOutcome::Indexed { .. } => write_success(transaction, job, indexed, now)?,
+    };
+    transaction.execute("delete from jobs where id = $1", &[job.id.into()])?;
+    Ok(Finished { written: true, superseded })
+}
+
+/// A first version that cannot be read is a failed file; a new version that cannot be read leaves the old one in
+/// place, with a warning.
+fn write_failure(
+    transaction: &Transaction<'_>,
+    job: &Job,
+    error: &str,
+    now: Timestamp,
+) -> Result<Option<String>, Fault> {
+    let Some(file) = find(transaction, job.box_id, job.file)? else { return Ok(None) };
+    if file.indexed_at.is_none() {
+        let sql = "update files set status = 'failed', error = $1, updated_at = $2 where id = $3";
+        transaction.execute(sql, &[error.into(), now.into(), job.file.into()])?;
+        return Ok(None);
+    }
+    let mut warnings = file.warnings;
+    warnings.push(format!("a newer version could not be read, so this one stays: {error}"));
+    transaction.execute(
+        "update files set status = 'ready_with_warnings', warnings = $1, updated_at = $2,
+         next_sha256 = null, next_size = null, next_name = null where id = $3",
+        &[as_json(&warnings).into(), now.into(), job.file.into()],
+    )?;
+    Ok(Some(job.sha256.clone()))
+}
+
+fn write_success(
+    transaction: &Transaction<'_>,
+    job: &Job,
+    outcome: JobOutcome,
+    now: Timestamp,
+) -> Result<Option<String>, Fault> {
+    let JobOutcome::Indexed { status, media_type, warnings, language, extent } = outcome else {
+        return Ok(None);
+    };
+    let before = transaction.first("select sha256 from files where id = $1", &[job.file.into()])?;
+    let before = before.map(|row| row.text(0).map(str::to_string)).transpose()?;
+    let pages = Value::from(i64::from(extent.pages));
+    transaction.execute(
+        "update files set status = $1, media_type = $2, warnings = $3, language = $4, pages = $5, characters = $6,
+         chunks = $7, progress_done = $5, progress_total = $5, error = null, indexed_at = $8, updated_at = $8,
+         sha256 = coalesce(next_sha256, sha256), size = coalesce(next_size, size), name = coalesce(next_name, name),
+         next_sha256 = null, next_size = null, next_name = null where id = $9",
+        &[
+            status.as_str().into(),
+            media_type.into(),
+            as_json(&warnings).into(),
+            language.into(),
+            pages,
+            i64::try_from(extent.characters).unwrap_or(i64::MAX).into(),
+            i64::from(extent.chunks).into(),
+            now.into(),
+            job.file.into(),
+        ],
+    )?;
+    Ok(before.filter(|sha256| *sha256 != job.sha256))
+}

@@ -1,0 +1,131 @@
+//! The boxes that are open now: few enough to keep memory and file handles bounded however many boxes there are.
+
+use std::{
+    collections::HashMap,
+    fs, io,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use engine::{Fault, ids::BoxId};
+use parking_lot::Mutex;
+
+use super::open::OpenBox;
+
+/// How much may be kept open.
+#[derive(Debug, Clone, Copy)]
+pub struct Bounds {
+    /// Boxes kept open at most; each holds up to about ten file handles.
+    pub boxes: usize,
+    /// Bytes of vectors and codes kept in memory at most, except that a box in use is never closed.
+    pub bytes: usize,
+}
+
+impl Default for Bounds {
+    /// 64 boxes stay well below the usual limit of 1,024 file handles; half a gigabyte holds the codes of ten million
+    /// chunks or the whole vectors of 700,000 in small boxes.
+    fn default() -> Self {
+        Bounds { boxes: 64, bytes: 512 << 20 }
+    }
+}
+
+/// All boxes under one folder, opened on demand, the least recently used closed first.
+pub(super) struct Boxes {
+    root: PathBuf,
+    bounds: Bounds,
+    open: Mutex<Open>,
+}
+
+#[derive(Default)]
+struct Open {
+    clock: u64,
+    boxes: HashMap<BoxId, Entry>,
+}
+
+struct Entry {
+    used: u64,
+    state: Arc<OpenBox>,
+}
+
+impl Boxes {
+    /// Takes charge of the boxes under `root`, and finishes removals that a crash cut short.
+    pub(super) fn new(root: PathBuf, bounds: Bounds) -> io::Result<Self> {
+        fs::create_dir_all(root.join("boxes"))?;
+        let dropped = root.join("dropped");
+        if dropped.exists() {
+            fs::remove_dir_all(&dropped)?;
+        }
+        fs::create_dir_all(dropped)?;
+        Ok(Boxes { root, bounds, open: Mutex::default() })
+    }
+
+    /// The box, if anything was ever stored in it.
+    pub(super) fn existing(&self, id: BoxId) -> Option<Arc<OpenBox>> {
+        let mut open = self.open.lock();
+        if !open.boxes.contains_key(&id) && !self.folder(id).join(OpenBox::FILE).exists() {
+            return None;
+        }
+        Some(self.take(&mut open, id))
+    }
+
+    /// The box, made where it is missing.
+    pub(super) fn made(&self, id: BoxId) -> Result<Arc<OpenBox>, Fault> {
+        fs::create_dir_all(self.folder(id)).map_err(Fault::internal)?;
+        Ok(self.take(&mut self.open.lock(), id))
+    }
+
+    /// Removes a box. What is being read from it right now may still be read to its end.
+    pub(super) fn drop_box(&self, id: BoxId) -> Result<(), Fault> {
+        let state = self.take(&mut self.open.lock(), id);
+        let aside = self.root.join("dropped").join(id.to_string());
+        state.retire(|| {
+            self.open.lock().boxes.remove(&id);
+            match fs::rename(self.folder(id), &aside) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Fault::internal(error)),
+                _ => Ok(()),
+            }
+        })?;
+        drop(state);
+        match fs::remove_dir_all(&aside) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Fault::internal(error)),
+            _ => Ok(()),
+        }
+    }
+
+    /// How many boxes are open now.
+    pub(super) fn count(&self) -> usize {
+        self.open.lock().boxes.len()
+    }
+
+    fn take(&self, open: &mut Open, id: BoxId) -> Arc<OpenBox> {
+        open.clock += 1;
+        let used = open.clock;
+        if let Some(entry) = open.boxes.get_mut(&id) {
+            entry.used = used;
+            return entry.state.clone();
+        }
+        self.make_room(open);
+        let state = Arc::new(OpenBox::new(self.folder(id)));
+        open.boxes.insert(id, Entry { used, state: state.clone() });
+        state
+    }
+
+    /// Closes idle boxes until another fits. One that someone holds stays: two states of one box would disagree.
+    fn make_room(&self, open: &mut Open) {
+        loop {
+            let bytes: usize = open.boxes.values().map(|entry| entry.state.bytes()).sum();
+            if open.boxes.len() < self.bounds.boxes && bytes < self.bounds.bytes {
+                return;
+            }
+            let idle = open.boxes.iter().filter(|(_, entry)| Arc::strong_count(&entry.state) == 1);
+            let Some(oldest) = idle.min_by_key(|(_, entry)| entry.used).map(|(&id, _)| id) else { return };
+            open.boxes.remove(&oldest);
+        }
+    }
+
+    /// Identifiers begin with the time they were made at, so their last byte spreads them evenly over 256 folders.
+    fn folder(&self, id: BoxId) -> PathBuf {
+        let [.., last] = *id.as_bytes();
+        Path::new(&self.root).join("boxes").join(format!("{last:02x}")).join(id.to_string())
+    }
+}

@@ -1,0 +1,316 @@
+//! What every index must do, told as stories against the seam; each backend runs all of them.
+
+use std::{collections::HashSet, sync::Arc};
+
+use engine::{
+    Reason,
+    access::{Reading, Writing},
+    document::{Document, Format, Page},
+    ids::{BoxId, ChunkId, FileId},
+    seams::index::{Chunk, Held, Index, IndexedChunk, Recall, Recalled, Removed},
+};
+
+const MODEL: &str = "test/4";
+
+/// Runs every story, each in boxes of its own.
+pub(super) async fn holds(index: Arc<dyn Index>) {
+    let index = &*index;
+    a_box_never_written_reads_as_empty(index).await;
+    a_stored_file_reads_back(index).await;
+    pages_come_in_order_from_where_asked(index).await;
+    storing_again_replaces_everything(index).await;
+    a_removed_file_is_gone(index).await;
+    the_nearest_vectors_come_first(index).await;
+    words_are_found_whatever_their_form(index).await;
+    identifiers_are_found_whole_and_in_parts(index).await;
+    scripts_without_spaces_are_found(index).await;
+    a_filter_shows_only_its_files(index).await;
+    another_model_is_refused_until_the_others_are_gone(index).await;
+    boxes_do_not_see_each_other(index).await;
+    a_dropped_box_is_empty_and_can_be_used_again(index).await;
+    many_writers_and_readers_agree(index).await;
+}
+
+fn fresh() -> Writing {
+    Writing::for_operator(BoxId::generate())
+}
+
+fn page(number: u32, text: &str) -> Page {
+    Page {
+        number,
+        label: format!("p. {number}"),
+        text: text.into(),
+        format: Format::Markdown,
+        ocr: number == 2,
+        confidence: (number == 2).then_some(0.75),
+        tables: 1,
+        warnings: vec!["a \"quoted\" warning".into()],
+    }
+}
+
+fn document(texts: &[&str]) -> Document {
+    Document {
+        media_type: "text/plain".into(),
+        title: Some("Title".into()),
+        pages: texts.iter().zip(1..).map(|(text, number)| page(number, text)).collect(),
+        warnings: Vec::new(),
+    }
+}
+
+fn chunk(text: &str, language: &str, vector: [f32; 4]) -> IndexedChunk {
+    let norm = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
+    IndexedChunk {
+        chunk: Chunk {
+            text: text.into(),
+            page: 1,
+            page_end: 1,
+            start: 0,
+            end: text.chars().count() as u32,
+            section: vec!["1 Über".into(), "1.1 \"Unter\"".into()],
+            language: Some(language.into()),
+        },
+        vector: vector.map(|x| x / norm).to_vec(),
+        tokens: text.bytes().rev().collect(),
+    }
+}
+
+async fn store(index: &dyn Index, writing: &Writing, file: FileId, texts: &[&str]) {
+    let chunks: Vec<_> = texts.iter().map(|text| chunk(text, "en", [1.0, 0.0, 0.0, 0.0])).collect();
+    index.replace(writing, file, &document(texts), &chunks, MODEL).await.unwrap();
+}
+
+async fn recall(
+    index: &dyn Index,
+    reading: &Reading,
+    text: &str,
+    only: Option<&HashSet<FileId>>,
+) -> Recalled {
+    let vector = [1.0, 0.0, 0.0, 0.0];
+    index.recall(reading, Recall { text: Some(text), vector: Some(&vector), only, limit: 10 }).await.unwrap()
+}
+
+async fn files_with(index: &dyn Index, reading: &Reading, text: &str) -> HashSet<FileId> {
+    recall(index, reading, text, None).await.keyword.iter().map(|hit| hit.chunk.file).collect()
+}
+
+async fn a_box_never_written_reads_as_empty(index: &dyn Index) {
+    let writing = fresh();
+    let (reading, file) = (writing.reading(), FileId::generate());
+    assert!(index.pages(reading, file, 1, 10).await.unwrap().is_empty());
+    assert_eq!(index.chunks(reading, &[ChunkId { file, ordinal: 0 }]).await.unwrap(), vec![None]);
+    assert!(recall(index, reading, "word", None).await.semantic.is_empty());
+    assert_eq!(index.remove(&writing, file).await.unwrap(), Removed::default());
+    assert_eq!(index.contents(reading).await.unwrap().files, vec![]);
+    index.drop_box(&writing).await.unwrap();
+}
+
+async fn a_stored_file_reads_back(index: &dyn Index) {
+    let (writing, file) = (fresh(), FileId::generate());
+    let document = document(&["Grüße, 世界 🌍", ""]);
+    let chunks = vec![
+        chunk("Grüße, 世界 🌍", "de", [0.5, 0.5, -0.5, 0.5]),
+        chunk("second", "en", [0.0, 0.0, 0.0, 1.0]),
+    ];
+    index.replace(&writing, file, &document, &chunks, MODEL).await.unwrap();
+    assert_eq!(index.pages(writing.reading(), file, 1, 10).await.unwrap(), document.pages);
+    let ids = [ChunkId { file, ordinal: 1 }, ChunkId { file, ordinal: 7 }, ChunkId { file, ordinal: 0 }];
+    let found = index.chunks(writing.reading(), &ids).await.unwrap();
+    assert_eq!(found, vec![Some(chunks[1].clone()), None, Some(chunks[0].clone())]);
+    let contents = index.contents(writing.reading()).await.unwrap();
+    assert_eq!(contents.model.as_deref(), Some(MODEL));
+    assert_eq!(contents.files, vec![Held { file, pages: 2, chunks: 2 }]);
+}
+
+async fn pages_come_in_order_from_where_asked(index: &dyn Index) {
+    let (writing, file) = (fresh(), FileId::generate());
+    store(index, &writing, file, &["one", "two", "three", "four"]).await;
+    let numbers = |pages: Vec<Page>| pages.into_iter().map(|page| page.number).collect::<Vec<_>>();
+    assert_eq!(numbers(index.pages(writing.reading(), file, 2, 2).await.unwrap()), [2, 3]);
+    assert_eq!(numbers(index.pages(writing.reading(), file, 5, 2).await.unwrap()), [0u32; 0]);
+}
+
+async fn storing_again_replaces_everything(index: &dyn Index) {
+    let (writing, file, other) = (fresh(), FileId::generate(), FileId::generate());
+    let reading = writing.reading();
+    store(index, &writing, file, &["apricot", "banana", "cherry"]).await;
+    store(index, &writing, other, &["damson"]).await;
+    for _ in 0..2 {
+        store(index, &writing, file, &["elderberry"]).await;
+        assert_eq!(index.pages(reading, file, 1, 10).await.unwrap().len(), 1);
+        assert_eq!(index.chunks(reading, &[ChunkId { file, ordinal: 1 }]).await.unwrap(), vec![None]);
+        assert_eq!(recall(index, reading, "x", None).await.semantic.len(), 2);
+        assert!(files_with(index, reading, "banana").await.is_empty());
+        assert_eq!(files_with(index, reading, "elderberry").await, [file].into());
+        assert_eq!(files_with(index, reading, "damson").await, [other].into());
+    }
+}
+
+async fn a_removed_file_is_gone(index: &dyn Index) {
+    let (writing, file, other) = (fresh(), FileId::generate(), FileId::generate());
+    let reading = writing.reading();
+    store(index, &writing, file, &["quince jam", "second"]).await;
+    store(index, &writing, other, &["quince pie"]).await;
+    assert_eq!(files_with(index, reading, "quince").await, [file, other].into());
+    let removed = index.remove(&writing, file).await.unwrap();
+    assert_eq!(removed, Removed { pages: 2, chunks: 2, vectors: 2 });
+    assert_eq!(files_with(index, reading, "quince").await, [other].into());
+    assert!(recall(index, reading, "x", None).await.semantic.iter().all(|hit| hit.chunk.file == other));
+    assert!(index.pages(reading, file, 1, 10).await.unwrap().is_empty());
+    assert_eq!(index.remove(&writing, file).await.unwrap(), Removed::default());
+}
+
+async fn the_nearest_vectors_come_first(index: &dyn Index) {
+    let (writing, file) = (fresh(), FileId::generate());
+    let chunks = [
+        chunk("far", "en", [-1.0, 0.0, 0.0, 0.0]),
+        chunk("near", "en", [1.0, 0.1, 0.0, 0.0]),
+        chunk("middle", "en", [1.0, 1.0, 0.0, 0.0]),
+    ];
+    index.replace(&writing, file, &document(&["x"]), &chunks, MODEL).await.unwrap();
+    let vector = [1.0, 0.0, 0.0, 0.0];
+    let recall = Recall { text: None, vector: Some(&vector), only: None, limit: 2 };
+    let found = index.recall(writing.reading(), recall).await.unwrap();
+    assert_eq!(found.semantic.iter().map(|hit| hit.chunk.ordinal).collect::<Vec<_>>(), [1, 2]);
+    assert!((found.semantic[1].score - 0.5f32.sqrt()).abs() < 1e-3);
+    assert!(found.keyword.is_empty());
+}
+
+async fn words_are_found_whatever_their_form(index: &dyn Index) {
+    let (writing, english, german) = (fresh(), FileId::generate(), FileId::generate());
+    let reading = writing.reading();
+    let chunks = [chunk("The crème brûlée was RUNNING late", "en", [1.0, 0.0, 0.0, 0.0])];
+    index.replace(&writing, english, &document(&["x"]), &chunks, MODEL).await.unwrap();
+    let chunks = [chunk("Die Häuser standen an den Straßen", "de", [1.0, 0.0, 0.0, 0.0])];
+    index.replace(&writing, german, &document(&["x"]), &chunks, MODEL).await.unwrap();
+    for query in ["run", "creme", "Brûlée", "runs"] {
+        assert_eq!(files_with(index, reading, query).await, [english].into(), "{query}");
+    }
+    for query in ["Haus", "häusern", "STRASSE", "Straße"] {
+        assert_eq!(files_with(index, reading, query).await, [german].into(), "{query}");
+    }
+    for query in ["", "?!", "\u{0}", "AND OR NOT (\"", "body:run*~2^"] {
+        recall(index, reading, query, None).await;
+    }
+}
+
+async fn identifiers_are_found_whole_and_in_parts(index: &dyn Index) {
+    let (writing, first, second) = (fresh(), FileId::generate(), FileId::generate());
+    let reading = writing.reading();
+    store(
+        index,
+        &writing,
+        first,
+        &["error E4021 in max_retry_count, see RFC-2616 section 3.2.1 of getUserName"],
+    )
+    .await;
+    store(index, &writing, second, &["error E4022 in the year 2616, 3.2 percent of users retry"]).await;
+    for query in
+        ["E4021", "e4021", "max_retry_count", "RFC-2616", "rfc 2616", "3.2.1", "getUserName", "getusername"]
+    {
+        let found = recall(index, reading, query, None).await.keyword;
+        assert_eq!(found.first().map(|hit| hit.chunk.file), Some(first), "{query}");
+    }
+    assert_eq!(files_with(index, reading, "E4021").await, [first].into());
+}
+
+async fn scripts_without_spaces_are_found(index: &dyn Index) {
+    let writing = fresh();
+    let reading = writing.reading();
+    for (language, text, query) in [
+        ("zh", "故宫博物院位于北京市中心", "博物院"),
+        ("ja", "東京タワーは港区にある電波塔です", "電波塔"),
+        ("th", "กรุงเทพมหานครเป็นเมืองหลวงของประเทศไทย", "เมืองหลวง"),
+        ("ko", "대한민국의 수도는 서울특별시이다", "서울특별시"),
+        ("ar", "تقع المكتبات الكبيرة في وسط المدينة", "المكتبات"),
+    ] {
+        let file = FileId::generate();
+        let chunks = [chunk(text, language, [1.0, 0.0, 0.0, 0.0])];
+        index.replace(&writing, file, &document(&[text]), &chunks, MODEL).await.unwrap();
+        let found = recall(index, reading, query, None).await.keyword;
+        assert_eq!(found.first().map(|hit| hit.chunk.file), Some(file), "{query}");
+    }
+}
+
+async fn a_filter_shows_only_its_files(index: &dyn Index) {
+    let writing = fresh();
+    let reading = writing.reading();
+    let files: Vec<FileId> = (0..5).map(|_| FileId::generate()).collect();
+    for &file in &files {
+        store(index, &writing, file, &["plum tart", "plum cake"]).await;
+    }
+    let only = HashSet::from([files[1], files[3], FileId::generate()]);
+    let found = recall(index, reading, "plum", Some(&only)).await;
+    for side in [found.semantic, found.keyword] {
+        assert_eq!(side.len(), 4);
+        assert!(side.iter().all(|hit| only.contains(&hit.chunk.file)));
+    }
+    let none = recall(index, reading, "plum", Some(&HashSet::new())).await;
+    assert!(none.semantic.is_empty() && none.keyword.is_empty());
+}
+
+async fn another_model_is_refused_until_the_others_are_gone(index: &dyn Index) {
+    let (writing, first, second) = (fresh(), FileId::generate(), FileId::generate());
+    store(index, &writing, first, &["old"]).await;
+    let mut chunks = vec![chunk("new", "en", [1.0, 0.0, 0.0, 0.0])];
+    chunks[0].vector = vec![1.0, 0.0];
+    let refused = index.replace(&writing, second, &document(&["new"]), &chunks, "other/2").await;
+    assert_eq!(refused.unwrap_err().reason, Reason::Conflict);
+    assert_eq!(index.contents(writing.reading()).await.unwrap().files.len(), 1);
+    index.replace(&writing, first, &document(&["new"]), &chunks, "other/2").await.unwrap();
+    assert_eq!(index.contents(writing.reading()).await.unwrap().model.as_deref(), Some("other/2"));
+    let vector = [1.0, 0.0];
+    let recall = Recall { text: None, vector: Some(&vector), only: None, limit: 2 };
+    assert_eq!(index.recall(writing.reading(), recall).await.unwrap().semantic.len(), 1);
+}
+
+async fn boxes_do_not_see_each_other(index: &dyn Index) {
+    let (mine, theirs, file) = (fresh(), fresh(), FileId::generate());
+    store(index, &mine, file, &["secret"]).await;
+    store(index, &theirs, FileId::generate(), &["public"]).await;
+    assert!(files_with(index, theirs.reading(), "secret").await.is_empty());
+    assert!(index.pages(theirs.reading(), file, 1, 10).await.unwrap().is_empty());
+    assert_eq!(index.chunks(theirs.reading(), &[ChunkId { file, ordinal: 0 }]).await.unwrap(), vec![None]);
+    assert_eq!(index.remove(&theirs, file).await.unwrap(), Removed::default());
+    assert_eq!(files_with(index, mine.reading(), "secret").await, [file].into());
+}
+
+async fn a_dropped_box_is_empty_and_can_be_used_again(index: &dyn Index) {
+    let (writing, file) = (fresh(), FileId::generate());
+    store(index, &writing, file, &["medlar"]).await;
+    assert_eq!(files_with(index, writing.reading(), "medlar").await.len(), 1);
+    index.drop_box(&writing).await.unwrap();
+    assert!(recall(index, writing.reading(), "medlar", None).await.semantic.is_empty());
+    assert!(index.pages(writing.reading(), file, 1, 10).await.unwrap().is_empty());
+    store(index, &writing, file, &["sorb"]).await;
+    assert_eq!(files_with(index, writing.reading(), "sorb").await, [file].into());
+    assert!(files_with(index, writing.reading(), "medlar").await.is_empty());
+}
+
+async fn many_writers_and_readers_agree(index: &dyn Index) {
+    let writing = fresh();
+    let files: Vec<FileId> = (0..8).map(|_| FileId::generate()).collect();
+    let writers = files.iter().map(|&file| async move {
+        for round in 0..3 {
+            store(index, &writing, file, &["mulberry", "round", &format!("number{round}")]).await;
+            assert!(files_with(index, writing.reading(), "mulberry").await.contains(&file));
+        }
+        if file.as_bytes()[15] % 2 == 0 {
+            index.remove(&writing, file).await.unwrap();
+            assert!(!files_with(index, writing.reading(), "mulberry").await.contains(&file));
+        }
+    });
+    join_all(writers).await;
+    let left: HashSet<FileId> = files.iter().copied().filter(|file| file.as_bytes()[15] % 2 == 1).collect();
+    assert_eq!(files_with(index, writing.reading(), "number2").await, left);
+    assert!(files_with(index, writing.reading(), "number1").await.is_empty());
+}
+
+/// Drives all futures at once; the suite wants no dependency for this one place.
+async fn join_all<F: Future<Output = ()>>(futures: impl Iterator<Item = F>) {
+    let mut waiting: Vec<_> = futures.map(Box::pin).collect();
+    std::future::poll_fn(|context| {
+        waiting.retain_mut(|future| future.as_mut().poll(context).is_pending());
+        if waiting.is_empty() { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
+    })
+    .await;
+}

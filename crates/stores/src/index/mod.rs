@@ -1,0 +1,151 @@
+//! The embedded index: one `SQLite` file a box is the truth; vector codes and the text index derive from it.
+//!
+//! - [`schema`] and [`truth`]: the file of a box and its rows.
+//! - [`rows`] and [`vectors`]: which chunks are live, and the nearest of them; in memory.
+//! - [`text`]: full text, beside the file or in memory.
+//! - [`open`] and [`boxes`]: one open box, and which boxes are open.
+//!
+//! Everything but the truth can be deleted and is rebuilt from it.
+
+mod boxes;
+#[cfg(test)]
+mod contract;
+mod open;
+mod rows;
+mod schema;
+#[cfg(test)]
+mod tests;
+mod text;
+mod truth;
+mod vectors;
+
+use std::{collections::HashSet, io, path::PathBuf, sync::Arc};
+
+use async_trait::async_trait;
+use engine::{
+    Fault,
+    access::{Reading, Writing},
+    document::{Document, Page},
+    ids::{BoxId, ChunkId, FileId},
+    seams::index::{Contents, Index, IndexedChunk, Recall, Recalled, Removed},
+};
+use tokio::task::spawn_blocking;
+
+pub use boxes::Bounds;
+use boxes::Boxes;
+use open::{Incoming, OpenBox};
+
+/// The index of all boxes under one folder of the local disk.
+#[derive(Clone)]
+pub struct Embedded {
+    boxes: Arc<Boxes>,
+}
+
+/// What a recall asks of either side.
+#[derive(Debug, Clone)]
+struct Wanted {
+    only: Option<HashSet<FileId>>,
+    limit: usize,
+}
+
+impl Embedded {
+    /// The index kept under `root`, which is made where it is missing.
+    pub fn open(root: impl Into<PathBuf>, bounds: Bounds) -> io::Result<Self> {
+        Ok(Embedded { boxes: Arc::new(Boxes::new(root.into(), bounds)?) })
+    }
+
+    /// How many boxes are open now; never more than the bounds say, unless more are in use at once.
+    pub fn open_boxes(&self) -> usize {
+        self.boxes.count()
+    }
+
+    /// Runs disk and CPU work off the async threads.
+    async fn off_thread<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Boxes) -> Result<T, Fault> + Send + 'static,
+    ) -> Result<T, Fault> {
+        let boxes = self.boxes.clone();
+        spawn_blocking(move || work(&boxes)).await.map_err(Fault::internal)?
+    }
+
+    /// Reads from a box, or answers with nothing where there is no such box.
+    async fn read<T: Default + Send + 'static>(
+        &self,
+        box_id: BoxId,
+        work: impl FnOnce(&OpenBox) -> Result<T, Fault> + Send + 'static,
+    ) -> Result<T, Fault> {
+        self.off_thread(move |boxes| boxes.existing(box_id).map_or(Ok(T::default()), |open| work(&open)))
+            .await
+    }
+}
+
+#[async_trait]
+impl Index for Embedded {
+    async fn replace(
+        &self,
+        writing: &Writing,
+        file: FileId,
+        document: &Document,
+        chunks: &[IndexedChunk],
+        model: &str,
+    ) -> Result<(), Fault> {
+        let box_id = writing.box_id();
+        let incoming =
+            Incoming { file, document: document.clone(), chunks: chunks.to_vec(), model: model.to_string() };
+        self.off_thread(move |boxes| {
+            // A box retired while we waited for it makes place for a new one of the same name.
+            loop {
+                if let Ok(()) = boxes.made(box_id)?.replace(&incoming)? {
+                    return Ok(());
+                }
+            }
+        })
+        .await
+    }
+
+    async fn remove(&self, writing: &Writing, file: FileId) -> Result<Removed, Fault> {
+        self.read(writing.box_id(), move |open| Ok(open.remove(file)?.unwrap_or_default())).await
+    }
+
+    async fn drop_box(&self, writing: &Writing) -> Result<(), Fault> {
+        let box_id = writing.box_id();
+        self.off_thread(move |boxes| boxes.drop_box(box_id)).await
+    }
+
+    async fn pages(
+        &self,
+        reading: &Reading,
+        file: FileId,
+        from: u32,
+        limit: u32,
+    ) -> Result<Vec<Page>, Fault> {
+        self.read(reading.box_id(), move |open| open.pages(file, from, limit)).await
+    }
+
+    async fn recall(&self, reading: &Reading, recall: Recall<'_>) -> Result<Recalled, Fault> {
+        let wanted = Wanted { only: recall.only.cloned(), limit: recall.limit };
+        let by_vector = async {
+            let Some(vector) = recall.vector.map(<[f32]>::to_vec) else { return Ok(Vec::new()) };
+            let wanted = wanted.clone();
+            self.read(reading.box_id(), move |open| open.by_vector(&vector, &wanted)).await
+        };
+        let by_text = async {
+            let Some(text) = recall.text.map(str::to_string) else { return Ok(Vec::new()) };
+            let wanted = wanted.clone();
+            self.read(reading.box_id(), move |open| open.by_text(&text, &wanted)).await
+        };
+        let (semantic, keyword) = tokio::try_join!(by_vector, by_text)?;
+        Ok(Recalled { semantic, keyword })
+    }
+
+    async fn chunks(&self, reading: &Reading, ids: &[ChunkId]) -> Result<Vec<Option<IndexedChunk>>, Fault> {
+        let ids = ids.to_vec();
+        let wanted = ids.len();
+        let found = self.read(reading.box_id(), move |open| open.chunks(&ids)).await?;
+        Ok(if found.len() == wanted { found } else { vec![None; wanted] })
+    }
+
+    async fn contents(&self, reading: &Reading) -> Result<Contents, Fault> {
+        self.read(reading.box_id(), OpenBox::contents).await
+    }
+}

@@ -1,0 +1,248 @@
+//! One open box: its file, and what is derived from it in memory and beside it.
+
+use std::{
+    path::PathBuf,
+    sync::atomic::{AtomicUsize, Ordering},
+};
+
+use engine::{
+    Fault, Reason,
+    document::{Document, Page},
+    ids::{ChunkId, FileId},
+    seams::index::{Candidate, Contents, IndexedChunk, Removed},
+};
+use parking_lot::{Mutex, MutexGuard, RwLock};
+use rusqlite::{Connection, TransactionBehavior};
+
+use super::{Wanted, rows::Rows, schema, text::Text, truth};
+
+/// A file to be stored.
+pub(super) struct Incoming {
+    pub(super) file: FileId,
+    pub(super) document: Document,
+    pub(super) chunks: Vec<IndexedChunk>,
+    pub(super) model: String,
+}
+
+/// An open box. Locks are taken in the order writer, text, rows.
+pub(super) struct OpenBox {
+    folder: PathBuf,
+    /// The one that may change the box; nothing where the box was never changed since it was opened.
+    writer: Mutex<Writer>,
+    /// Connections that nobody reads through now.
+    readers: Mutex<Vec<Connection>>,
+    /// Derived: loaded by the first search.
+    rows: RwLock<Option<Rows>>,
+    /// Derived: the full text.
+    text: Text,
+    bytes: AtomicUsize,
+}
+
+#[derive(Default)]
+struct Writer {
+    connection: Option<Connection>,
+    retired: bool,
+}
+
+/// The box was removed while someone waited to change it.
+pub(super) struct Retired;
+
+impl OpenBox {
+    /// The name of the file that holds the truth.
+    pub(super) const FILE: &str = "box.db";
+
+    pub(super) fn new(folder: PathBuf) -> Self {
+        let text = Text::new(folder.join("text"));
+        OpenBox {
+            folder,
+            text,
+            writer: Mutex::default(),
+            readers: Mutex::default(),
+            rows: RwLock::default(),
+            bytes: AtomicUsize::new(0),
+        }
+    }
+
+    /// Bytes of memory held by what is derived.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
+    /// Stores a file. Searches see the box either before or after, never between.
+    pub(super) fn replace(&self, incoming: &Incoming) -> Result<Result<(), Retired>, Fault> {
+        let mut writer = self.writer.lock();
+        let Some(connection) = self.connection(&mut writer)? else { return Ok(Err(Retired)) };
+        refuse_other_model(connection, incoming)?;
+        let transaction =
+            connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(Fault::internal)?;
+        let Incoming { file, document, chunks, model } = incoming;
+        let change = truth::replace(&transaction, *file, document, chunks, model).map_err(Fault::internal)?;
+        let pending = self.text.prepare(&transaction, &change)?;
+        let mut rows = self.rows.write();
+        transaction.commit().map_err(Fault::internal)?;
+        if let Some(rows) = rows.as_mut() {
+            rows.remove(*file);
+            rows.add(connection, *file, change.first_chunk, chunks).map_err(Fault::internal)?;
+            self.bytes.store(rows.bytes(), Ordering::Relaxed);
+        }
+        self.text.publish(connection, pending)?;
+        drop(rows);
+        if change.before.is_some() {
+            self.wipe(connection)?;
+        }
+        Ok(Ok(()))
+    }
+
+    /// Removes a file.
+    pub(super) fn remove(&self, file: FileId) -> Result<Result<Removed, Retired>, Fault> {
+        let mut writer = self.writer.lock();
+        let Some(connection) = self.connection(&mut writer)? else { return Ok(Err(Retired)) };
+        let transaction =
+            connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(Fault::internal)?;
+        let Some(change) = truth::remove(&transaction, file).map_err(Fault::internal)? else {
+            return Ok(Ok(Removed::default()));
+        };
+        let pending = self.text.prepare(&transaction, &change)?;
+        let mut rows = self.rows.write();
+        transaction.commit().map_err(Fault::internal)?;
+        if let Some(rows) = rows.as_mut() {
+            rows.remove(file);
+            self.bytes.store(rows.bytes(), Ordering::Relaxed);
+        }
+        self.text.publish(connection, pending)?;
+        drop(rows);
+        self.wipe(connection)?;
+        Ok(Ok(change.removed))
+    }
+
+    /// Ends the box: whoever waits to change it finds it retired, and `aside` puts its folder out of reach.
+    pub(super) fn retire(&self, aside: impl FnOnce() -> Result<(), Fault>) -> Result<(), Fault> {
+        let mut writer = self.writer.lock();
+        let mut rows = self.rows.write();
+        aside()?;
+        *writer = Writer { connection: None, retired: true };
+        *rows = Some(Rows::default());
+        self.readers.lock().clear();
+        self.text.retire();
+        Ok(())
+    }
+
+    pub(super) fn pages(&self, file: FileId, from: u32, limit: u32) -> Result<Vec<Page>, Fault> {
+        self.read(|connection| match truth::file_number(connection, file)? {
+            Some(number) => truth::pages(connection, number, from, limit),
+            None => Ok(Vec::new()),
+        })
+    }
+
+    pub(super) fn chunks(&self, ids: &[ChunkId]) -> Result<Vec<Option<IndexedChunk>>, Fault> {
+        self.read(|connection| ids.iter().map(|&id| truth::chunk(connection, id)).collect())
+    }
+
+    pub(super) fn contents(&self) -> Result<Contents, Fault> {
+        self.read(truth::contents)
+    }
+
+    /// The candidates of the vector side.
+    pub(super) fn by_vector(&self, query: &[f32], wanted: &Wanted) -> Result<Vec<Candidate>, Fault> {
+        self.with_rows(|connection, rows| {
+            let found = rows.nearest(connection, query, wanted.only.as_ref(), wanted.limit)?;
+            Ok(found.into_iter().map(|(chunk, score)| Candidate { chunk, score }).collect())
+        })
+    }
+
+    /// The candidates of the text side. Each is looked up among the live rows, so that one removed since the text
+    /// index was last written cannot come through.
+    pub(super) fn by_text(&self, query: &str, wanted: &Wanted) -> Result<Vec<Candidate>, Fault> {
+        let found = self.read_text(query, wanted)?;
+        self.with_rows(|_, rows| {
+            let live = found.iter().filter_map(|&(number, score)| {
+                rows.chunk_of_number(number).map(|chunk| Candidate { chunk, score })
+            });
+            Ok(live.take(wanted.limit).collect())
+        })
+    }
+
+    fn read_text(&self, _query: &str, _wanted: &Wanted) -> Result<Vec<(i64, f32)>, Fault> {
+        Ok(Vec::new())
+    }
+
+    /// Reads through a connection of its own, so that readers wait neither for each other nor for the writer.
+    fn read<T>(&self, work: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, Fault> {
+        let connection = match self.idle_reader() {
+            Some(connection) => connection,
+            None => self.new_reader().map_err(Fault::internal)?,
+        };
+        let result = work(&connection).map_err(Fault::internal);
+        let mut readers = self.readers.lock();
+        // Two cores' worth of readers is kept; more are opened in a rush and closed after it.
+        if readers.len() < 2 {
+            readers.push(connection);
+        }
+        result
+    }
+
+    fn idle_reader(&self) -> Option<Connection> {
+        self.readers.lock().pop()
+    }
+
+    /// A layout of an older version is brought up to date before anything is read.
+    fn new_reader(&self) -> rusqlite::Result<Connection> {
+        let path = self.folder.join(Self::FILE);
+        let connection = schema::open_for_reading(&path)?;
+        if schema::is_current(&connection)? {
+            return Ok(connection);
+        }
+        drop(connection);
+        schema::open_for_writing(&path)?;
+        schema::open_for_reading(&path)
+    }
+
+    fn with_rows<T>(&self, work: impl FnOnce(&Connection, &Rows) -> rusqlite::Result<T>) -> Result<T, Fault> {
+        self.read(|connection| {
+            if let Some(rows) = self.rows.read().as_ref() {
+                return work(connection, rows);
+            }
+            let mut rows = self.rows.write();
+            if rows.is_none() {
+                let loaded = Rows::load(connection)?;
+                self.bytes.store(loaded.bytes(), Ordering::Relaxed);
+                *rows = Some(loaded);
+            }
+            let rows = parking_lot::RwLockWriteGuard::downgrade(rows);
+            work(connection, rows.as_ref().unwrap_or(&Rows::default()))
+        })
+    }
+
+    fn connection<'a>(
+        &self,
+        writer: &'a mut MutexGuard<'_, Writer>,
+    ) -> Result<Option<&'a mut Connection>, Fault> {
+        if writer.retired {
+            return Ok(None);
+        }
+        if writer.connection.is_none() {
+            let opened = schema::open_for_writing(&self.folder.join(Self::FILE)).map_err(Fault::internal)?;
+            writer.connection = Some(opened);
+        }
+        Ok(writer.connection.as_mut())
+    }
+
+    /// Overwritten pages still stand in the write-ahead log until it is checkpointed and cut; a reader in the middle
+    /// of the log only puts that off until the next change.
+    fn wipe(&self, connection: &Connection) -> Result<(), Fault> {
+        connection.query_row("pragma wal_checkpoint(truncate)", [], |_| Ok(())).map_err(Fault::internal)
+    }
+}
+
+/// Vectors of two models must not be compared, so a box keeps to one until its other files are gone.
+fn refuse_other_model(connection: &Connection, incoming: &Incoming) -> Result<(), Fault> {
+    let stored = truth::model(connection).map_err(Fault::internal)?;
+    let Some(stored) = stored.filter(|stored| *stored != incoming.model) else { return Ok(()) };
+    if incoming.chunks.is_empty()
+        || !truth::others_have_chunks(connection, incoming.file).map_err(Fault::internal)?
+    {
+        return Ok(());
+    }
+    let cause = format!("the box holds vectors of the model {stored}, these are of {}", incoming.model);
+    Err(Fault::new(Reason::Conflict, cause).hint("remove its files and upload them again, or use a new box"))
+}

@@ -1,0 +1,385 @@
+//! Reads and writes the rows of one box's file: the truth that everything else derives from.
+
+use engine::{
+    document::{Document, Format, Page},
+    ids::{ChunkId, FileId},
+    seams::index::{Chunk, Contents, Held, IndexedChunk, Removed},
+};
+use half::{
+    f16,
+    slice::{HalfBitsSliceExt, HalfFloatSliceExt},
+};
+use rusqlite::{Connection, OptionalExtension, Result, Row, Transaction, params, types::Type};
+
+/// The fact that names the embedder of the box.
+const MODEL: &str = "model";
+
+/// What the text index needs to know of a chunk.
+pub(super) struct Passage {
+    pub(super) chunk: i64,
+    pub(super) file: i64,
+    pub(super) language: Option<String>,
+    pub(super) title: String,
+    pub(super) section: Vec<String>,
+    pub(super) text: String,
+}
+
+/// What one stored file changed.
+#[derive(Debug)]
+pub(super) struct Change {
+    /// The number under which the change is kept until the text index has it.
+    pub(super) number: i64,
+    /// The file's number before, if it was there.
+    pub(super) before: Option<i64>,
+    /// The file's number now, if it still is.
+    pub(super) after: Option<i64>,
+    /// The number of the file's first chunk; the others follow without a gap.
+    pub(super) first_chunk: i64,
+    /// What went away.
+    pub(super) removed: Removed,
+}
+
+/// The embedder of the box.
+pub(super) fn model(connection: &Connection) -> Result<Option<String>> {
+    connection
+        .prepare_cached("select value from facts where name = ?1")?
+        .query_row([MODEL], |row| row.get(0))
+        .optional()
+}
+
+/// Whether a file other than this one has chunks.
+pub(super) fn others_have_chunks(connection: &Connection, file: FileId) -> Result<bool> {
+    connection
+        .prepare_cached("select exists (select 1 from files where chunks > 0 and id <> ?1)")?
+        .query_row([file.as_bytes()], |row| row.get(0))
+}
+
+/// Stores a file in place of what it was before.
+pub(super) fn replace(
+    transaction: &Transaction<'_>,
+    file: FileId,
+    document: &Document,
+    chunks: &[IndexedChunk],
+    model: &str,
+) -> Result<Change> {
+    let gone = remove(transaction, file)?;
+    if !chunks.is_empty() {
+        set_fact(transaction, MODEL, model)?;
+    }
+    transaction
+        .prepare_cached("insert into files (id, title, pages, chunks) values (?1, ?2, ?3, ?4)")?
+        .execute(params![
+            file.as_bytes(),
+            document.title.as_deref().unwrap_or(""),
+            document.pages.len() as i64,
+            chunks.len() as i64
+        ])?;
+    let number = transaction.last_insert_rowid();
+    insert_pages(transaction, number, &document.pages)?;
+    let first_chunk = insert_chunks(transaction, number, chunks)?;
+    let change = note_change(transaction, number)?;
+    let (before, removed) = gone.map_or((None, Removed::default()), |gone| (gone.before, gone.removed));
+    Ok(Change { number: change, before, after: Some(number), first_chunk, removed })
+}
+
+/// Removes a file; `None` where it is not there.
+pub(super) fn remove(transaction: &Transaction<'_>, file: FileId) -> Result<Option<Change>> {
+    let Some(number) = file_number(transaction, file)? else { return Ok(None) };
+    for table in ["vectors", "tokens"] {
+        let statement =
+            format!("delete from {table} where chunk in (select number from chunks where file = ?1)");
+        transaction.prepare_cached(&statement)?.execute([number])?;
+    }
+    let chunks = transaction.prepare_cached("delete from chunks where file = ?1")?.execute([number])? as u64;
+    let pages = transaction.prepare_cached("delete from pages where file = ?1")?.execute([number])? as u64;
+    transaction.prepare_cached("delete from files where number = ?1")?.execute([number])?;
+    let removed = Removed { pages, chunks, vectors: chunks };
+    let change = note_change(transaction, number)?;
+    Ok(Some(Change { number: change, before: Some(number), after: None, first_chunk: 0, removed }))
+}
+
+fn set_fact(transaction: &Transaction<'_>, name: &str, value: &str) -> Result<()> {
+    transaction
+        .prepare_cached(
+            "insert into facts values (?1, ?2) on conflict (name) do update set value = excluded.value",
+        )?
+        .execute([name, value])
+        .map(drop)
+}
+
+fn note_change(transaction: &Transaction<'_>, file: i64) -> Result<i64> {
+    transaction.prepare_cached("insert into changes (file) values (?1)")?.execute([file])?;
+    Ok(transaction.last_insert_rowid())
+}
+
+fn insert_pages(transaction: &Transaction<'_>, file: i64, pages: &[Page]) -> Result<()> {
+    let mut insert =
+        transaction.prepare_cached("insert into pages values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)")?;
+    for page in pages {
+        insert.execute(params![
+            file,
+            page.number,
+            page.label,
+            page.text,
+            format_name(page.format),
+            page.ocr,
+            page.confidence,
+            page.tables,
+            as_json(&page.warnings),
+        ])?;
+    }
+    Ok(())
+}
+
+/// Returns the number of the first chunk: a file's chunks are inserted together, so the others follow it.
+fn insert_chunks(transaction: &Transaction<'_>, file: i64, chunks: &[IndexedChunk]) -> Result<i64> {
+    let mut insert = transaction.prepare_cached(
+        "insert into chunks (file, ordinal, page, page_end, start, \"end\", language, section, text)
+         values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+    )?;
+    let mut insert_vector = transaction.prepare_cached("insert into vectors values (?1, ?2)")?;
+    let mut insert_tokens = transaction.prepare_cached("insert into tokens values (?1, ?2)")?;
+    let mut first = 0;
+    for (ordinal, IndexedChunk { chunk, vector, tokens }) in chunks.iter().enumerate() {
+        insert.execute(params![
+            file,
+            ordinal as i64,
+            chunk.page,
+            chunk.page_end,
+            chunk.start,
+            chunk.end,
+            chunk.language,
+            as_json(&chunk.section),
+            chunk.text,
+        ])?;
+        let number = transaction.last_insert_rowid();
+        if ordinal == 0 {
+            first = number;
+        }
+        insert_vector.execute(params![number, halves_as_bytes(vector)])?;
+        if !tokens.is_empty() {
+            insert_tokens.execute(params![number, tokens])?;
+        }
+    }
+    Ok(first)
+}
+
+/// The number under which a file's rows are kept.
+pub(super) fn file_number(connection: &Connection, file: FileId) -> Result<Option<i64>> {
+    connection
+        .prepare_cached("select number from files where id = ?1")?
+        .query_row([file.as_bytes()], |row| row.get(0))
+        .optional()
+}
+
+/// Every file with the number of its first chunk and how many it has, in the order of their numbers.
+pub(super) fn runs(connection: &Connection) -> Result<Vec<(FileId, i64, usize)>> {
+    connection
+        .prepare_cached(
+            "select id, coalesce((select min(chunks.number) from chunks where file = files.number and ordinal = 0), 0),
+             chunks from files order by files.number",
+        )?
+        .query_map([], |row| Ok((file_id(row, 0)?, row.get(1)?, row.get::<_, u32>(2)? as usize)))?
+        .collect()
+}
+
+/// What the box holds.
+pub(super) fn contents(connection: &Connection) -> Result<Contents> {
+    let files = connection
+        .prepare_cached("select id, pages, chunks from files order by id")?
+        .query_map([], |row| {
+            Ok(Held {
+                file: file_id(row, 0)?,
+                pages: row.get::<_, u32>(1)?.into(),
+                chunks: row.get::<_, u32>(2)?.into(),
+            })
+        })?
+        .collect::<Result<Vec<_>>>()?;
+    let model = if files.iter().any(|held| held.chunks > 0) { model(connection)? } else { None };
+    Ok(Contents { model, files })
+}
+
+/// Up to `limit` pages of a file from page number `from` on.
+pub(super) fn pages(connection: &Connection, file: i64, from: u32, limit: u32) -> Result<Vec<Page>> {
+    connection
+        .prepare_cached(
+            "select number, label, text, format, ocr, confidence, tables, warnings from pages
+             where file = ?1 and number >= ?2 order by number limit ?3",
+        )?
+        .query_map(params![file, from, limit], |row| {
+            Ok(Page {
+                number: row.get(0)?,
+                label: row.get(1)?,
+                text: row.get(2)?,
+                format: format_named(row, 3)?,
+                ocr: row.get(4)?,
+                confidence: row.get(5)?,
+                tables: row.get(6)?,
+                warnings: from_json(row, 7)?,
+            })
+        })?
+        .collect()
+}
+
+/// One chunk with its vectors.
+pub(super) fn chunk(connection: &Connection, id: ChunkId) -> Result<Option<IndexedChunk>> {
+    connection
+        .prepare_cached(
+            "select page, page_end, start, \"end\", language, section, text, half, packed
+             from files join chunks on chunks.file = files.number
+             join vectors on vectors.chunk = chunks.number left join tokens on tokens.chunk = chunks.number
+             where files.id = ?1 and chunks.ordinal = ?2",
+        )?
+        .query_row(params![id.file.as_bytes(), id.ordinal], |row| {
+            let chunk = Chunk {
+                page: row.get(0)?,
+                page_end: row.get(1)?,
+                start: row.get(2)?,
+                end: row.get(3)?,
+                language: row.get(4)?,
+                section: from_json(row, 5)?,
+                text: row.get(6)?,
+            };
+            let vector = floats(row.get_ref(7)?.as_blob()?);
+            Ok(IndexedChunk { chunk, vector, tokens: row.get::<_, Option<Vec<u8>>>(8)?.unwrap_or_default() })
+        })
+        .optional()
+}
+
+/// Calls `visit` with every chunk's number and the bytes of its vector, for numbers from `from` up to `to`.
+pub(super) fn each_vector(
+    connection: &Connection,
+    from: i64,
+    to: i64,
+    mut visit: impl FnMut(i64, &[u8]),
+) -> Result<()> {
+    let mut statement = connection
+        .prepare_cached("select chunk, half from vectors where chunk between ?1 and ?2 order by chunk")?;
+    let mut rows = statement.query([from, to])?;
+    while let Some(row) = rows.next()? {
+        visit(row.get(0)?, row.get_ref(1)?.as_blob()?);
+    }
+    Ok(())
+}
+
+/// Calls `visit` with the vector bytes of each of these chunks that is still there.
+pub(super) fn vectors_of(
+    connection: &Connection,
+    chunks: &[i64],
+    mut visit: impl FnMut(i64, &[u8]),
+) -> Result<()> {
+    let mut statement = connection.prepare_cached("select half from vectors where chunk = ?1")?;
+    for &chunk in chunks {
+        let mut rows = statement.query([chunk])?;
+        if let Some(row) = rows.next()? {
+            visit(chunk, row.get_ref(0)?.as_blob()?);
+        }
+    }
+    Ok(())
+}
+
+/// Calls `visit` with the text of every chunk of one file, or of all files, in order.
+pub(super) fn each_passage(
+    connection: &Connection,
+    file: Option<i64>,
+    mut visit: impl FnMut(Passage),
+) -> Result<()> {
+    let mut statement = connection.prepare_cached(
+        "select chunks.number, file, language, title, section, text
+         from chunks join files on files.number = chunks.file
+         where ?1 is null or file = ?1 order by chunks.number",
+    )?;
+    let mut rows = statement.query([file])?;
+    while let Some(row) = rows.next()? {
+        visit(Passage {
+            chunk: row.get(0)?,
+            file: row.get(1)?,
+            language: row.get(2)?,
+            title: row.get(3)?,
+            section: from_json(row, 4)?,
+            text: row.get(5)?,
+        });
+    }
+    Ok(())
+}
+
+/// The languages of the box's chunks, most frequent first.
+pub(super) fn languages(connection: &Connection) -> Result<Vec<String>> {
+    connection
+        .prepare_cached(
+            "select language from chunks where language is not null group by language order by count(*) desc",
+        )?
+        .query_map([], |row| row.get(0))?
+        .collect()
+}
+
+/// The number of the latest change, 0 where nothing ever changed.
+pub(super) fn latest_change(connection: &Connection) -> Result<i64> {
+    connection
+        .prepare_cached("select coalesce((select seq from sqlite_sequence where name = 'changes'), 0)")?
+        .query_row([], |row| row.get(0))
+}
+
+/// The files that changed after the change of this number.
+pub(super) fn changed_after(connection: &Connection, number: i64) -> Result<Vec<i64>> {
+    connection
+        .prepare_cached("select distinct file from changes where number > ?1")?
+        .query_map([number], |row| row.get(0))?
+        .collect()
+}
+
+/// Forgets the changes up to this number, which the text index now has.
+pub(super) fn forget_changes(connection: &Connection, up_to: i64) -> Result<()> {
+    connection.prepare_cached("delete from changes where number <= ?1")?.execute([up_to]).map(drop)
+}
+
+/// Little-endian halves, as stored.
+pub(super) fn halves_as_bytes(vector: &[f32]) -> Vec<u8> {
+    let mut halves = vec![f16::ZERO; vector.len()];
+    halves.convert_from_f32_slice(vector);
+    halves.reinterpret_cast().iter().flat_map(|bits: &u16| bits.to_le_bytes()).collect()
+}
+
+/// Stored bytes as halves.
+pub(super) fn halves(bytes: &[u8]) -> impl Iterator<Item = u16> + '_ {
+    bytes.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]]))
+}
+
+/// Stored bytes as floats.
+pub(super) fn floats(bytes: &[u8]) -> Vec<f32> {
+    let bits: Vec<u16> = halves(bytes).collect();
+    let mut floats = vec![0.0; bits.len()];
+    bits.reinterpret_cast::<f16>().convert_to_f32_slice(&mut floats);
+    floats
+}
+
+fn format_name(format: Format) -> &'static str {
+    match format {
+        Format::Markdown => "markdown",
+        Format::Text => "text",
+    }
+}
+
+fn format_named(row: &Row<'_>, column: usize) -> Result<Format> {
+    match row.get_ref(column)?.as_str()? {
+        "markdown" => Ok(Format::Markdown),
+        "text" => Ok(Format::Text),
+        other => Err(unreadable(column, format!("`{other}` is no format"))),
+    }
+}
+
+fn file_id(row: &Row<'_>, column: usize) -> Result<FileId> {
+    row.get(column).map(FileId::from_bytes)
+}
+
+fn as_json(texts: &[String]) -> String {
+    serde_json::Value::from(texts).to_string()
+}
+
+fn from_json(row: &Row<'_>, column: usize) -> Result<Vec<String>> {
+    serde_json::from_str(row.get_ref(column)?.as_str()?).map_err(|error| unreadable(column, error))
+}
+
+fn unreadable(column: usize, why: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> rusqlite::Error {
+    rusqlite::Error::FromSqlConversionFailure(column, Type::Text, why.into())
+}
