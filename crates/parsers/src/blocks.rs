@@ -146,6 +146,35 @@ pub(crate) fn write_rule(out: &mut String, columns: usize) {
     }
 }
 
+/// A number in Roman numerals, in small letters.
+pub(crate) fn roman(number: u32) -> String {
+    const VALUES: [(u32, &str); 13] = [
+        (1000, "m"),
+        (900, "cm"),
+        (500, "d"),
+        (400, "cd"),
+        (100, "c"),
+        (90, "xc"),
+        (50, "l"),
+        (40, "xl"),
+        (10, "x"),
+        (9, "ix"),
+        (5, "v"),
+        (4, "iv"),
+        (1, "i"),
+    ];
+    // Romans had no way to write more, and a hostile number would write forever.
+    let mut rest = number.min(10_000);
+    let mut out = String::new();
+    for (value, letters) in VALUES {
+        while rest >= value {
+            out.push_str(letters);
+            rest -= value;
+        }
+    }
+    out
+}
+
 /// Writes blocks as Markdown with an empty line between them, list items tightly.
 pub(crate) fn markdown(blocks: &[Block]) -> String {
     let mut out = String::new();

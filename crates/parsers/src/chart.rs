@@ -49,7 +49,8 @@ fn points(node: &Node) -> Vec<String> {
         if values.len() <= index {
             values.resize(index + 1, String::new());
         }
-        values[index] = point.child("v").map(Node::text).unwrap_or_default();
+        let value = point.child("v").map(Node::text).unwrap_or_default();
+        values[index] = value.parse().map_or(value, crate::xlsx::float);
     }
     values
 }

@@ -48,6 +48,10 @@ fn element(node: &Node, out: &mut String) {
             let name = if property(node, "barPr", "pos") == Some("bot") { "underline" } else { "overline" };
             out.push_str(&format!("\\{name}{{{}}}", part(node, "e")));
         }
+        "groupChr" => {
+            let name = if property(node, "groupChrPr", "pos") == Some("top") { "overbrace" } else { "underbrace" };
+            out.push_str(&format!("\\{name}{{{}}}", part(node, "e")));
+        }
         "m" => {
             let rows: Vec<String> = node.nodes().filter(|row| row.name == "mr").map(|row| cells(row, " & ")).collect();
             out.push_str(&format!("\\begin{{matrix}}{}\\end{{matrix}}", rows.join(" \\\\ ")));
@@ -151,7 +155,7 @@ fn plain_letter(character: char) -> char {
 }
 
 fn name(character: char) -> Option<&'static str> {
-    const NAMES: [(char, &str); 62] = [
+    const NAMES: [(char, &str); 68] = [
         ('α', "alpha"), ('β', "beta"), ('γ', "gamma"), ('δ', "delta"), ('ε', "epsilon"), ('ϵ', "epsilon"),
         ('ζ', "zeta"), ('η', "eta"), ('θ', "theta"), ('ι', "iota"), ('κ', "kappa"), ('λ', "lambda"), ('μ', "mu"),
         ('ν', "nu"), ('ξ', "xi"), ('π', "pi"), ('ρ', "rho"), ('σ', "sigma"), ('τ', "tau"), ('υ', "upsilon"),
@@ -161,6 +165,7 @@ fn name(character: char) -> Option<&'static str> {
         ('∞', "infty"), ('×', "times"), ('÷', "div"), ('±', "pm"), ('∓', "mp"), ('⋅', "cdot"), ('≤', "leq"),
         ('≥', "geq"), ('≠', "neq"), ('≈', "approx"), ('≡', "equiv"), ('∈', "in"), ('∉', "notin"), ('⊂', "subset"),
         ('∪', "cup"), ('∩', "cap"), ('→', "to"), ('⇒', "Rightarrow"), ('∂', "partial"), ('∇', "nabla"), ('…', "ldots"),
+        ('∬', "iint"), ('∭', "iiint"), ('∯', "oiint"), ('∰', "oiiint"), ('⋀', "bigwedge"), ('⋁', "bigvee"),
     ];
     let upright = plain_letter(character);
     NAMES.iter().find(|(symbol, _)| *symbol == upright).map(|(_, name)| *name)

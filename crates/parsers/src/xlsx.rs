@@ -138,6 +138,11 @@ fn spread(cells: &mut Cells, area: Dimensions) {
         return;
     }
     let Some(value) = cells.get(&area.start.0).and_then(|row| row.get(&area.start.1)).cloned() else { return };
+    // A title over the whole row is said once.
+    let alone = cells.get(&area.start.0).is_some_and(|row| row.len() == 1);
+    if alone && area.start.0 == area.end.0 {
+        return;
+    }
     for row in area.start.0..=area.end.0 {
         for column in area.start.1..=area.end.1 {
             cells.entry(row).or_default().entry(column).or_insert_with(|| value.clone());
@@ -169,7 +174,7 @@ fn text(value: &Data) -> String {
 }
 
 /// A number without the noise of binary fractions: 15 digits are what spreadsheets show at most.
-fn float(number: f64) -> String {
+pub(crate) fn float(number: f64) -> String {
     let plain = number.to_string();
     if plain.len() <= 15 {
         return plain;

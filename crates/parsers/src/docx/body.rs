@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use engine::seams::parser::ParseFailure;
 
-use super::numbering::Numbering;
+use super::numbering::{Numbered, Numbering};
 use super::styles::{Styles, Wear};
 use super::Relationship;
 use crate::blocks::{Block, Marker, Table};
@@ -19,7 +19,7 @@ const PAGE_BREAK: char = '\u{c}';
 #[derive(Default)]
 pub(super) struct Sources {
     styles: Styles,
-    numbering: Vec<u8>,
+    numbering: Numbering,
     notes: HashMap<(NoteKind, String), String>,
     charts: HashMap<String, Vec<Block>>,
 }
@@ -39,7 +39,9 @@ impl Sources {
                 "styles" => {
                     sources.styles = package.read(&link.target)?.map(|xml| Styles::read(&xml)).unwrap_or_default();
                 }
-                "numbering" => sources.numbering = package.read(&link.target)?.unwrap_or_default(),
+                "numbering" => {
+                    sources.numbering = package.read(&link.target)?.map(|xml| Numbering::read(&xml)).unwrap_or_default();
+                }
                 "chart" => {
                     if let Some(xml) = package.read(&link.target)? {
                         sources.charts.insert(link.id.clone(), chart::blocks(&xml));
@@ -67,7 +69,6 @@ impl Sources {
 /// The blocks of a body so far.
 pub(super) struct Body<'a> {
     sources: &'a Sources,
-    numbering: Numbering,
     blocks: Vec<Block>,
     /// Notes referred to on this page; they follow its text.
     notes: Vec<Block>,
@@ -85,19 +86,12 @@ struct Inline {
 
 impl<'a> Body<'a> {
     pub(super) fn new(sources: &'a Sources) -> Self {
-        Self {
-            sources,
-            numbering: Numbering::read(&sources.numbering),
-            blocks: Vec::new(),
-            notes: Vec::new(),
-            note_count: 0,
-            in_cell: false,
-        }
+        Self { sources, blocks: Vec::new(), notes: Vec::new(), note_count: 0, in_cell: false }
     }
 
     /// The blocks of everything inside `node`.
     pub(super) fn of(sources: &'a Sources, node: &Node) -> Vec<Block> {
-        let mut body = Body { numbering: Numbering::default(), in_cell: true, ..Self::new(sources) };
+        let mut body = Body { in_cell: true, ..Self::new(sources) };
         body.children(node);
         body.finish()
     }
@@ -161,14 +155,24 @@ impl<'a> Body<'a> {
         let list = wear.list.or_else(|| styles.list(wear.style));
         let code = styles.code(wear.style);
         let names_list = styles.names_list(wear.style);
-        let marker = match (inline.checkbox, list) {
-            (Some(ticked), _) => Some((Marker::Checkbox(ticked), list.map_or(0, |(_, level)| level))),
-            (None, Some((number, level))) if !inline.text.trim().is_empty() && heading.is_none() => {
-                self.numbering.next(number, level).map(|marker| (marker, level))
+        // An empty paragraph does not count, a heading counts but shows its number before its text.
+        let numbered = match list {
+            Some((number, level)) if !inline.text.trim().is_empty() => {
+                self.sources.numbering.next(number, level).map(|next| (next, level))
             }
-            (None, None) if names_list => Some((Marker::Bullet, 0)),
             _ => None,
         };
+        let marker = match (inline.checkbox, &numbered) {
+            (Some(ticked), _) => Some((Marker::Checkbox(ticked), list.map_or(0, |(_, level)| level))),
+            (None, Some((next, level))) => Some((next.marker, *level)),
+            (None, None) => (list.is_none() && names_list).then_some((Marker::Bullet, 0)),
+        };
+        if let Some((Numbered { marker, label: Some(label) }, _)) = &numbered
+            && (heading.is_some() || *marker == Marker::Bullet)
+        {
+            let label = if heading.is_some() { label.trim_end_matches('.') } else { label };
+            inline.text.insert_str(0, &format!("{label} "));
+        }
         let mut first = true;
         for piece in inline.text.split(PAGE_BREAK) {
             if !first {

@@ -1,62 +1,169 @@
-//! Counts the numbered lists of a Word document.
+//! Counts the numbered lists and headings of a Word document.
 
-use std::collections::HashMap;
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
 
 use crate::blocks::Marker;
-use crate::xml;
+use crate::xml::{self, Node};
 
-/// Levels of one list: whether it is a bullet, and where it starts.
-type Levels = HashMap<usize, (String, u32)>;
+/// One level of a list.
+#[derive(Debug, Clone)]
+struct Level {
+    /// `decimal`, `bullet`, `lowerLetter` and so on.
+    format: String,
+    start: u32,
+    /// How the number is written: `%1.%2` are the numbers of the first two levels.
+    text: String,
+}
+
+/// A list of the document: the shape it shares with others, and where it starts anew.
+#[derive(Debug, Default)]
+struct List {
+    shape: String,
+    restarts: HashMap<usize, u32>,
+}
 
 /// The lists of a document and how far each has counted.
 #[derive(Debug, Default)]
 pub(super) struct Numbering {
-    levels: HashMap<String, Levels>,
-    counters: HashMap<(String, usize), u32>,
+    shapes: HashMap<String, HashMap<usize, Level>>,
+    lists: HashMap<String, List>,
+    counters: RefCell<Counters>,
+}
+
+/// Lists of one shape count together, as Word does, unless one starts anew.
+#[derive(Debug, Default)]
+struct Counters {
+    numbers: HashMap<(String, usize), u32>,
+    restarted: HashSet<(String, usize)>,
+}
+
+/// What stands before a paragraph: the marker of an item, and a number of several levels such as `1.2`.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Numbered {
+    pub(super) marker: Marker,
+    pub(super) label: Option<String>,
+}
+
+fn value<'a>(node: &'a Node, name: &str) -> Option<&'a str> {
+    node.child(name).and_then(|found| found.attribute("val"))
+}
+
+fn level_of(node: &Node) -> Option<usize> {
+    node.attribute("ilvl")?.parse().ok()
 }
 
 impl Numbering {
     pub(super) fn read(xml: &[u8]) -> Self {
         let root = xml::parse(xml);
-        let mut shapes: HashMap<&str, Levels> = HashMap::new();
-        for node in root.nodes().filter(|node| node.name == "abstractNum") {
-            let levels = node.nodes().filter(|level| level.name == "lvl").filter_map(|level| {
-                let at = level.attribute("ilvl")?.parse().ok()?;
-                let value = |name: &str| level.child(name).and_then(|found| found.attribute("val"));
-                let start = value("start").and_then(|start| start.parse().ok()).unwrap_or(1);
-                Some((at, (value("numFmt").unwrap_or("decimal").to_owned(), start)))
-            });
-            shapes.insert(node.attribute("abstractNumId").unwrap_or_default(), levels.collect());
-        }
         let mut numbering = Self::default();
+        for node in root.nodes().filter(|node| node.name == "abstractNum") {
+            let level = |node: &Node| {
+                let level = Level {
+                    format: value(node, "numFmt").unwrap_or("decimal").to_owned(),
+                    start: value(node, "start").and_then(|start| start.parse().ok()).unwrap_or(1),
+                    text: value(node, "lvlText").unwrap_or_default().to_owned(),
+                };
+                Some((level_of(node)?, level))
+            };
+            let levels = node.nodes().filter(|node| node.name == "lvl").filter_map(level).collect();
+            numbering.shapes.insert(node.attribute("abstractNumId").unwrap_or_default().to_owned(), levels);
+        }
         for node in root.nodes().filter(|node| node.name == "num") {
-            let shape = node.child("abstractNumId").and_then(|found| found.attribute("val")).unwrap_or_default();
-            let levels = shapes.get(shape).cloned().unwrap_or_default();
-            numbering.levels.insert(node.attribute("numId").unwrap_or_default().to_owned(), levels);
+            let restarts = node.nodes().filter(|node| node.name == "lvlOverride");
+            let restarts =
+                restarts.filter_map(|node| Some((level_of(node)?, value(node, "startOverride")?.parse().ok()?))).collect();
+            let list = List { shape: value(node, "abstractNumId").unwrap_or_default().to_owned(), restarts };
+            numbering.lists.insert(node.attribute("numId").unwrap_or_default().to_owned(), list);
         }
         numbering
     }
 
-    /// The marker of the next item of a list; `None` where the list says that nothing stands there.
-    pub(super) fn next(&mut self, list: &str, level: usize) -> Option<Marker> {
+    /// What stands before the next paragraph of a list; `None` where nothing does.
+    pub(super) fn next(&self, id: &str, level: usize) -> Option<Numbered> {
         // Number 0 is how a paragraph leaves the list of its style.
-        if list == "0" {
+        if id == "0" {
             return None;
         }
-        let (format, start) = self
-            .levels
-            .get(list)
-            .and_then(|levels| levels.get(&level))
-            .map_or(("bullet", 1), |(format, start)| (format.as_str(), *start));
-        match format {
-            "bullet" => return Some(Marker::Bullet),
+        let bullet = Numbered { marker: Marker::Bullet, label: None };
+        let Some(list) = self.lists.get(id) else { return Some(bullet) };
+        let Some(shape) = self.shapes.get(&list.shape).and_then(|levels| levels.get(&level)) else { return Some(bullet) };
+        match shape.format.as_str() {
+            "bullet" => return Some(bullet),
             "none" => return None,
             _ => {}
         }
-        let counter = self.counters.entry((list.to_owned(), level)).or_insert(start.saturating_sub(1));
-        *counter = counter.saturating_add(1);
-        let number = *counter;
-        self.counters.retain(|(other, deeper), _| other != list || *deeper <= level);
-        Some(Marker::Number(number))
+        let number = self.count(id, list, level, shape.start);
+        if shape.text.matches('%').count() > 1 {
+            return Some(Numbered { marker: Marker::Bullet, label: Some(self.label(list, &shape.text)) });
+        }
+        let label = Some(self.label(list, &shape.text)).filter(|label| !label.is_empty());
+        Some(Numbered { marker: Marker::Number(number), label })
+    }
+
+    fn count(&self, id: &str, list: &List, level: usize, start: u32) -> u32 {
+        let mut counters = self.counters.borrow_mut();
+        let key = (list.shape.clone(), level);
+        if let Some(anew) = list.restarts.get(&level)
+            && counters.restarted.insert((id.to_owned(), level))
+        {
+            counters.numbers.insert(key.clone(), anew.saturating_sub(1));
+        }
+        let number = counters.numbers.entry(key).or_insert_with(|| start.saturating_sub(1));
+        *number = number.saturating_add(1);
+        let number = *number;
+        counters.numbers.retain(|(shape, deeper), _| *shape != list.shape || *deeper <= level);
+        number
+    }
+
+    /// Writes a number as its level wants it, such as `1.2.`.
+    fn label(&self, list: &List, text: &str) -> String {
+        let counters = self.counters.borrow();
+        let mut label = text.to_owned();
+        for level in 0..9usize {
+            let mark = format!("%{}", level + 1);
+            if !label.contains(&mark) {
+                continue;
+            }
+            let shape = self.shapes.get(&list.shape).and_then(|levels| levels.get(&level));
+            let start = shape.map_or(1, |shape| shape.start);
+            let number = counters.numbers.get(&(list.shape.clone(), level)).copied().unwrap_or(start);
+            let format = shape.map_or("decimal", |shape| shape.format.as_str());
+            label = label.replace(&mark, &written(number, format));
+        }
+        label.trim().to_owned()
+    }
+}
+
+fn written(number: u32, format: &str) -> String {
+    let letter = || char::from(b'a' + ((number.max(1) - 1) % 26) as u8).to_string();
+    match format {
+        "lowerLetter" => letter(),
+        "upperLetter" => letter().to_uppercase(),
+        "lowerRoman" => crate::blocks::roman(number),
+        "upperRoman" => crate::blocks::roman(number).to_uppercase(),
+        _ => number.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn levels_count_and_write_their_numbers() {
+        let numbering = Numbering::read(
+            b"<w:numbering><w:abstractNum w:abstractNumId='0'>\
+              <w:lvl w:ilvl='0'><w:start w:val='1'/><w:numFmt w:val='decimal'/><w:lvlText w:val='%1.'/></w:lvl>\
+              <w:lvl w:ilvl='1'><w:start w:val='1'/><w:numFmt w:val='lowerLetter'/><w:lvlText w:val='%1.%2'/></w:lvl>\
+              </w:abstractNum><w:num w:numId='4'><w:abstractNumId w:val='0'/></w:num></w:numbering>",
+        );
+        let next = |level| numbering.next("4", level).map(|next| (next.marker, next.label.unwrap_or_default()));
+        assert_eq!(next(0), Some((Marker::Number(1), "1.".into())));
+        assert_eq!(next(1), Some((Marker::Bullet, "1.a".into())));
+        assert_eq!(next(1), Some((Marker::Bullet, "1.b".into())));
+        assert_eq!(next(0), Some((Marker::Number(2), "2.".into())));
+        assert_eq!(next(1), Some((Marker::Bullet, "2.a".into())));
+        assert_eq!(numbering.next("0", 0), None);
     }
 }

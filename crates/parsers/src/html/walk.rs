@@ -114,7 +114,14 @@ impl Walk {
             "li" => self.list_item(node, depth),
             "table" => self.table(node, depth),
             "pre" | "listing" => {
-                let text: String = node.descendants().filter_map(|inner| inner.value().as_text()).map(|text| &**text).collect();
+                let mut text = String::new();
+                for inner in node.descendants() {
+                    match inner.value() {
+                        Node::Text(words) => text.push_str(words),
+                        Node::Element(element) if element.name() == "br" => text.push('\n'),
+                        _ => {}
+                    }
+                }
                 self.push(Block::Code(text));
             }
             "math" => {

@@ -61,6 +61,8 @@ struct Marked {
 pub(super) struct Collector<'r> {
     pub(super) ink: Ink,
     limit: usize,
+    /// Whether lines that the file declares as page headings are left out.
+    drop_artifacts: bool,
     /// The page, and a margin around it: text beyond it cannot be seen.
     bounds: Rect,
     marked: Vec<Marked>,
@@ -69,11 +71,11 @@ pub(super) struct Collector<'r> {
 }
 
 impl<'r> Collector<'r> {
-    pub(super) fn new(width: f64, height: f64, limit: usize, rescued: &'r mut Rescued) -> Self {
+    pub(super) fn new(size: (f64, f64), limit: usize, drop_artifacts: bool, rescued: &'r mut Rescued) -> Self {
         // Descenders and crop boxes that cut a little too much.
         const MARGIN: f64 = 8.0;
-        let bounds = Rect::new(-MARGIN, -MARGIN, width + MARGIN, height + MARGIN);
-        Self { ink: Ink::default(), limit, bounds, marked: Vec::new(), starts: Vec::new(), rescued }
+        let bounds = Rect::new(-MARGIN, -MARGIN, size.0 + MARGIN, size.1 + MARGIN);
+        Self { ink: Ink::default(), limit, drop_artifacts, bounds, marked: Vec::new(), starts: Vec::new(), rescued }
     }
 
     /// Nothing in the interpreter can be told to stop, so it is left by unwinding, which its caller catches.
@@ -153,7 +155,7 @@ impl<'a> Device<'a> for Collector<'_> {
     fn draw_glyph_run(&mut self, run: &GlyphRun<'_, 'a>, props: DrawProps<'a>, _: &DrawMode) {
         self.count(self.ink.glyphs.len() + self.ink.missing + run.glyphs().len());
         let Some(first) = run.glyphs().first() else { return };
-        if self.marked.iter().any(|marked| marked.artifact) {
+        if self.drop_artifacts && self.marked.iter().any(|marked| marked.artifact) {
             return;
         }
         let linear = props.transform * first.transform();

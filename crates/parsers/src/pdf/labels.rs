@@ -4,6 +4,7 @@ use hayro_interpret::hayro_syntax::Pdf;
 use hayro_interpret::hayro_syntax::object::{Array, Dict, Name, Object, String as PdfString};
 
 use super::text_string;
+use crate::blocks::roman;
 
 /// A range of pages that is counted in one style.
 #[derive(Debug, PartialEq, Eq, Clone)]
@@ -70,23 +71,6 @@ fn spell(ranges: &[Range], count: usize) -> Vec<String> {
         }));
     }
     labels
-}
-
-fn roman(number: u32) -> String {
-    const VALUES: [(u32, &str); 13] = [
-        (1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"),
-        (9, "ix"), (5, "v"), (4, "iv"), (1, "i"),
-    ];
-    // Romans had no way to write more, and a hostile start would write forever.
-    let mut rest = number.min(10_000);
-    let mut out = String::new();
-    for (value, letters) in VALUES {
-        while rest >= value {
-            out.push_str(letters);
-            rest -= value;
-        }
-    }
-    out
 }
 
 /// a to z, then aa to zz, and so on.

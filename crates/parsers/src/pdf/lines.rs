@@ -52,11 +52,12 @@ pub(super) fn lines(mut segments: Vec<Segment>, block: usize, right_to_left: boo
 
 fn line(row: &[Segment], block: usize, right_to_left: bool) -> Option<Line> {
     let mut cells: Vec<Cell> = Vec::new();
+    let mut blank = false;
     for segment in row {
         let text = segment.text.trim();
         match cells.last_mut() {
             Some(cell) if segment.left - cell.right < CELL_GAP * segment.size => {
-                if segment.left - cell.right > BLANK * segment.size || segment.text.starts_with(' ') {
+                if blank || segment.left - cell.right > BLANK * segment.size || segment.text.starts_with(' ') {
                     cell.text.push(' ');
                 }
                 cell.text.push_str(text);
@@ -64,6 +65,7 @@ fn line(row: &[Segment], block: usize, right_to_left: bool) -> Option<Line> {
             }
             _ => cells.push(Cell { text: text.to_owned(), left: segment.left, right: segment.right }),
         }
+        blank = segment.text.ends_with(' ');
     }
     let turned = cells.iter().any(|cell| bidi::is_right_to_left(&cell.text));
     if turned {

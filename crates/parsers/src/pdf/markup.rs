@@ -59,6 +59,7 @@ fn half_points(size: f32) -> i32 {
 /// Writes the lines of one page; gives the text and the number of tables.
 pub(super) fn write(lines: &[Line], sizes: &Sizes) -> (String, u32) {
     let mut blocks: Vec<Block> = Vec::new();
+    let leading = leading(lines);
     let mut at = 0;
     while at < lines.len() {
         if let Some((table, used)) = super::tables::table(&lines[at..]) {
@@ -70,7 +71,7 @@ pub(super) fn write(lines: &[Line], sizes: &Sizes) -> (String, u32) {
         let before = at.checked_sub(1).map(|before| &lines[before]);
         match (sizes.level(line), before) {
             (Some(level), before) => heading(&mut blocks, level, line, before),
-            (None, Some(before)) if continues(before, line, &blocks) => append(&mut blocks, before, line, lines),
+            (None, Some(before)) if continues(before, line, &blocks, leading) => append(&mut blocks, before, line, lines),
             _ => start(&mut blocks, line),
         }
         at += 1;
@@ -92,15 +93,32 @@ fn heading(blocks: &mut Vec<Block>, level: u8, line: &Line, before: Option<&Line
     }
 }
 
+/// The usual step from line to line, in shares of the font size; widely set text has one of two and more.
+fn leading(lines: &[Line]) -> f32 {
+    let mut steps: Vec<f32> = lines
+        .windows(2)
+        .filter(|pair| (pair[0].size - pair[1].size).abs() < 0.6 && (pair[0].left - pair[1].left).abs() < pair[0].size)
+        .map(|pair| (pair[1].base - pair[0].base) / pair[1].size.max(0.1))
+        .filter(|step| (0.8..3.0).contains(step))
+        .collect();
+    steps.sort_unstable_by(f32::total_cmp);
+    // Without enough lines to measure: the step of most printed text.
+    if steps.len() < 4 { 1.2 } else { steps[steps.len() / 2] }
+}
+
 /// Whether a line goes on with the paragraph of the line before it.
-fn continues(before: &Line, line: &Line, blocks: &[Block]) -> bool {
+fn continues(before: &Line, line: &Line, blocks: &[Block], leading: f32) -> bool {
     let open = matches!(blocks.last(), Some(Block::Paragraph(_) | Block::Item { .. }));
-    let step = line.base - before.base;
-    open && before.block == line.block
-        && (before.size - line.size).abs() < 0.15 * before.size.max(line.size)
-        && step > 0.0
-        && step < 1.75 * line.size.max(before.size)
-        && marker(&line.text).is_none()
+    let step = (line.base - before.base) / line.size.max(before.size).max(0.1);
+    let alike = (before.size - line.size).abs() < 0.15 * before.size.max(line.size);
+    let near = if before.block == line.block {
+        step < 1.75
+    } else {
+        // Cuts between blocks part widely set lines too; those that align and step as usual belong together.
+        let aligned = (before.left - line.left).abs() < line.size || (before.right - line.right).abs() < line.size;
+        aligned && step <= 1.12 * leading && before.right - before.left > 0.6 * (line.right - line.left)
+    };
+    open && alike && step > 0.0 && near && marker(&line.text).is_none()
 }
 
 fn start(blocks: &mut Vec<Block>, line: &Line) {
@@ -113,8 +131,9 @@ fn start(blocks: &mut Vec<Block>, line: &Line) {
 fn append(blocks: &mut [Block], before: &Line, line: &Line, lines: &[Line]) {
     let Some(Block::Paragraph(text) | Block::Item { text, .. }) = blocks.last_mut() else { return };
     // A line that ends well before the others of its block was ended on purpose: an address, a verse, code.
-    let right = lines.iter().filter(|other| other.block == line.block).map(|other| other.right).fold(f32::MIN, f32::max);
-    let left = lines.iter().filter(|other| other.block == line.block).map(|other| other.left).fold(f32::MAX, f32::min);
+    let both = |other: &&Line| other.block == line.block || other.block == before.block;
+    let right = lines.iter().filter(both).map(|other| other.right).fold(f32::MIN, f32::max);
+    let left = lines.iter().filter(both).map(|other| other.left).fold(f32::MAX, f32::min);
     let full = before.right - left > 0.75 * (right - left);
     join(text, &line.text, full);
 }

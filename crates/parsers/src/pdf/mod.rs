@@ -111,7 +111,9 @@ fn read_page<'a>(
 ) -> Reading {
     let (width, height) = page.render_dimensions();
     let (width, height) = (f64::from(width), f64::from(height));
-    let mut collector = Collector::new(width, height, limits.glyphs_per_page, rescued);
+    // A short document keeps its page headings, declared or not: they may be all it says about itself.
+    let long = pdf.pages().len() >= running::FEWEST_PAGES;
+    let mut collector = Collector::new((width, height), limits.glyphs_per_page, long, rescued);
     let outcome = catch_unwind(AssertUnwindSafe(|| {
         let transform = page.initial_transform(true).to_kurbo();
         let bounds = Rect::new(0.0, 0.0, width, height);

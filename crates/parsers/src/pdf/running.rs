@@ -7,7 +7,7 @@ use super::lines::Line;
 /// The share of the page's height, at the top and at the bottom, in which running lines stand.
 const MARGIN: f32 = 0.12;
 /// So many pages must carry a line before it can be a running one: shorter documents keep everything.
-const FEWEST_PAGES: usize = 3;
+pub(super) const FEWEST_PAGES: usize = 3;
 
 /// A page while running lines are looked for.
 pub(super) struct Sheet {
