@@ -34,7 +34,11 @@ fn main() -> ExitCode {
 fn report(file: &str, child: bool, limits: &Limits) {
     let who = if child { UsageWho::RUSAGE_CHILDREN } else { UsageWho::RUSAGE_SELF };
     let (before, start) = (cpu_seconds(who), Instant::now());
-    let result = if child { in_child(file, limits) } else { parsers::parse(Path::new(file), file, limits, &|_, _| {}) };
+    let result = if child {
+        in_child(file, limits)
+    } else {
+        parsers::parse(Path::new(file), file, limits, &|_, _| {})
+    };
     let (document, failure) = match result {
         Ok(document) => (Some(document), None),
         Err(failure) => (None, Some(failure)),
@@ -56,7 +60,8 @@ fn in_child(file: &str, limits: &Limits) -> Result<Document, ParseFailure> {
         message: error.to_string(),
     };
     let parser =
-        ChildParser::of_this_binary(vec!["parse-child".into()], limits.clone(), std::env::temp_dir()).map_err(internal)?;
+        ChildParser::of_this_binary(vec!["parse-child".into()], limits.clone(), std::env::temp_dir())
+            .map_err(internal)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(internal)?;
     runtime.block_on(parser.parse(Path::new(file), file, &|_, _| {}))
 }

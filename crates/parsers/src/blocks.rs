@@ -105,11 +105,13 @@ impl Table {
     pub(crate) fn trimmed(&self) -> Self {
         let filled = |row: &Vec<String>| row.iter().any(|cell| !cell.trim().is_empty());
         let rows: Vec<_> = self.rows.iter().filter(|row| filled(row)).collect();
-        let used = |row: &&Vec<String>| row.iter().rposition(|cell| !cell.trim().is_empty()).map_or(0, |at| at + 1);
+        let used =
+            |row: &&Vec<String>| row.iter().rposition(|cell| !cell.trim().is_empty()).map_or(0, |at| at + 1);
         let first_used = |row: &&Vec<String>| row.iter().position(|cell| !cell.trim().is_empty());
         let width = rows.iter().map(used).max().unwrap_or(0);
         let start = rows.iter().filter_map(first_used).min().unwrap_or(0);
-        let cut = |row: &Vec<String>| (start..width).map(|at| row.get(at).cloned().unwrap_or_default()).collect();
+        let cut =
+            |row: &Vec<String>| (start..width).map(|at| row.get(at).cloned().unwrap_or_default()).collect();
         Self { rows: rows.into_iter().map(cut).collect() }
     }
 

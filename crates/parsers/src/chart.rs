@@ -21,7 +21,8 @@ pub(crate) fn blocks(xml: &[u8]) -> Vec<Block> {
     let columns: Vec<Vec<String>> =
         series.iter().filter_map(|one| one.child("val").or_else(|| one.child("yVal"))).map(points).collect();
     for one in &series {
-        rows[0].push(one.child("tx").map(points).and_then(|names| names.into_iter().next()).unwrap_or_default());
+        rows[0]
+            .push(one.child("tx").map(points).and_then(|names| names.into_iter().next()).unwrap_or_default());
     }
     let height = columns.iter().map(Vec::len).chain([categories.len()]).max().unwrap_or(0);
     for index in 0..height {
@@ -42,7 +43,8 @@ fn points(node: &Node) -> Vec<String> {
     node.find_all("pt", &mut found);
     let mut values = Vec::new();
     for point in found {
-        let index = point.attribute("idx").and_then(|index| index.parse::<usize>().ok()).unwrap_or(values.len());
+        let index =
+            point.attribute("idx").and_then(|index| index.parse::<usize>().ok()).unwrap_or(values.len());
         if index >= MOST {
             continue;
         }

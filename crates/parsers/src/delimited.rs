@@ -21,7 +21,10 @@ pub(crate) fn certain_delimiter(text: &str) -> Option<u8> {
     DELIMITERS.into_iter().find(|&delimiter| {
         let (share, fields) = evenness(text, delimiter);
         // Three even rows of three fields do not happen in prose; a sample cut in its last row is forgiven.
-        rows >= 3 && fields >= 3 && share >= 0.98 && !(delimiter == b'|' && text.trim_start().starts_with('|'))
+        rows >= 3
+            && fields >= 3
+            && share >= 0.98
+            && !(delimiter == b'|' && text.trim_start().starts_with('|'))
     })
 }
 

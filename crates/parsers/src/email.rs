@@ -38,9 +38,12 @@ pub(crate) fn parse(bytes: &[u8], job: &Job<'_>) -> Result<Parsed, ParseFailure>
 
 fn heading(message: &Message<'_>, subject: &str) -> Vec<Block> {
     let mut lines = Vec::new();
-    for (name, address) in
-        [("From", message.from()), ("To", message.to()), ("Cc", message.cc()), ("Reply-To", message.reply_to())]
-    {
+    for (name, address) in [
+        ("From", message.from()),
+        ("To", message.to()),
+        ("Cc", message.cc()),
+        ("Reply-To", message.reply_to()),
+    ] {
         let people = address.map(people).unwrap_or_default();
         if !people.is_empty() {
             lines.push(format!("{name}: {people}"));
@@ -149,7 +152,11 @@ mod tests {
 
     fn parsed(mail: &str) -> Parsed {
         let limits = Limits { ocr: false, ..Limits::default() };
-        parse(mail.as_bytes(), &Job { limits: &limits, progress: &|_, _| {}, depth: 0, recognised: &Default::default() }).expect("a mail")
+        parse(
+            mail.as_bytes(),
+            &Job { limits: &limits, progress: &|_, _| {}, depth: 0, recognised: &Default::default() },
+        )
+        .expect("a mail")
     }
 
     #[test]
@@ -161,7 +168,9 @@ mod tests {
             Content-Transfer-Encoding: base64\r\n\r\nf0VMRgIBAQA=\r\n--b--\r\n";
         let parsed = parsed(mail);
         assert_eq!(parsed.title.as_deref(), Some("Grüße"));
-        assert!(parsed.pages[0].text.starts_with("# Grüße\n\nFrom: Ann <ann@example.org>\nTo: bob@example.org"));
+        assert!(
+            parsed.pages[0].text.starts_with("# Grüße\n\nFrom: Ann <ann@example.org>\nTo: bob@example.org")
+        );
         assert!(parsed.pages[0].text.ends_with("Hello."));
         assert_eq!((parsed.pages[1].label.as_str(), parsed.pages[1].tables), ("list.csv", 1));
         assert!(parsed.pages[2].warnings[0].contains("x.bin"));
@@ -177,6 +186,11 @@ mod tests {
             );
         }
         let parsed = parsed(&mail);
-        assert!(parsed.pages.iter().any(|page| page.warnings.iter().any(|why| why.contains("too many other mails"))));
+        assert!(
+            parsed
+                .pages
+                .iter()
+                .any(|page| page.warnings.iter().any(|why| why.contains("too many other mails")))
+        );
     }
 }

@@ -45,7 +45,10 @@ pub(crate) fn parse(bytes: &[u8], job: &Job<'_>) -> Result<Parsed, ParseFailure>
 
 fn index_part(package: &mut Package<'_>) -> Result<String, ParseFailure> {
     let container = package.read("META-INF/container.xml")?.map(|xml| xml::parse(&xml));
-    let stated = container.as_ref().and_then(|root| root.find("rootfile")).and_then(|file| file.attribute("full-path"));
+    let stated = container
+        .as_ref()
+        .and_then(|root| root.find("rootfile"))
+        .and_then(|file| file.attribute("full-path"));
     let found = stated.map(str::to_owned).or_else(|| package.names().find(|name| name.ends_with(".opf")));
     found.ok_or_else(|| failure::damaged("the book has no table of its parts"))
 }
@@ -70,7 +73,8 @@ fn percent_decoded(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((first, after)) = rest.split_first() {
-        let code = if *first == b'%' { after.get(..2).and_then(|hex| std::str::from_utf8(hex).ok()) } else { None };
+        let code =
+            if *first == b'%' { after.get(..2).and_then(|hex| std::str::from_utf8(hex).ok()) } else { None };
         match code.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
             Some(byte) => {
                 bytes.push(byte);

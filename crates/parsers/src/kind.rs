@@ -82,7 +82,9 @@ pub fn sniff(bytes: &[u8], name: &str) -> Result<Kind, ParseFailure> {
         return Ok(Kind::Pdf);
     }
     if let Some(what) = known_but_unread(bytes) {
-        return Err(failure::unsupported(format!("{what} are not supported; convert the file to PDF or text")));
+        return Err(failure::unsupported(format!(
+            "{what} are not supported; convert the file to PDF or text"
+        )));
     }
     in_text(bytes, name)
 }
@@ -104,10 +106,14 @@ fn by_magic(bytes: &[u8]) -> Option<Kind> {
 
 fn known_but_unread(bytes: &[u8]) -> Option<&'static str> {
     Some(match bytes {
-        [0x1f, 0x8b, ..] | [b'B', b'Z', b'h', ..] | [0xfd, b'7', b'z', b'X', b'Z', ..] => "compressed archives",
+        [0x1f, 0x8b, ..] | [b'B', b'Z', b'h', ..] | [0xfd, b'7', b'z', b'X', b'Z', ..] => {
+            "compressed archives"
+        }
         [b'7', b'z', 0xbc, 0xaf, ..] | [b'R', b'a', b'r', b'!', ..] => "compressed archives",
         [0x7f, b'E', b'L', b'F', ..] | [b'M', b'Z', 0x90 | 0x00, _, ..] => "programs",
-        [b'I', b'D', b'3', ..] | [b'O', b'g', b'g', b'S', ..] | [b'f', b'L', b'a', b'C', ..] => "sound recordings",
+        [b'I', b'D', b'3', ..] | [b'O', b'g', b'g', b'S', ..] | [b'f', b'L', b'a', b'C', ..] => {
+            "sound recordings"
+        }
         [_, _, _, _, b'f', b't', b'y', b'p', ..] => "videos and HEIC pictures",
         [b'S', b'Q', b'L', b'i', b't', b'e', b' ', ..] => "databases",
         _ => return None,
@@ -115,9 +121,12 @@ fn known_but_unread(bytes: &[u8]) -> Option<&'static str> {
 }
 
 fn in_zip(bytes: &[u8]) -> Result<Kind, ParseFailure> {
-    let unread = || failure::unsupported("zip archives are not supported; upload the files inside it one by one");
+    let unread =
+        || failure::unsupported("zip archives are not supported; upload the files inside it one by one");
     let Ok(mut archive) = zip::ZipArchive::new(Cursor::new(bytes)) else {
-        return Err(failure::damaged("the file's zip archive is damaged; open and save it again in its own program"));
+        return Err(failure::damaged(
+            "the file's zip archive is damaged; open and save it again in its own program",
+        ));
     };
     let mut small_part = |name: &str| -> Option<String> {
         /// Content types of the largest decks are some hundred kilobytes.
@@ -170,13 +179,19 @@ fn in_compound_file(bytes: &[u8]) -> Result<Kind, ParseFailure> {
     } else if has("Workbook") || has("Book") {
         Ok(Kind::Workbook(XLS))
     } else if has("WordDocument") {
-        Err(failure::unsupported("Word files of before 2007 (.doc) are not supported; save the file as .docx or PDF"))
+        Err(failure::unsupported(
+            "Word files of before 2007 (.doc) are not supported; save the file as .docx or PDF",
+        ))
     } else if has("PowerPoint Document") {
-        Err(failure::unsupported("PowerPoint files of before 2007 (.ppt) are not supported; save the file as .pptx or PDF"))
+        Err(failure::unsupported(
+            "PowerPoint files of before 2007 (.ppt) are not supported; save the file as .pptx or PDF",
+        ))
     } else if has("__substg1.0_") {
         Err(failure::unsupported("Outlook messages (.msg) are not supported; save the mail as .eml"))
     } else {
-        Err(failure::unsupported("this kind of Office file is not supported; save it in a newer format or as PDF"))
+        Err(failure::unsupported(
+            "this kind of Office file is not supported; save it in a newer format or as PDF",
+        ))
     }
 }
 
@@ -192,7 +207,9 @@ fn in_text(bytes: &[u8], name: &str) -> Result<Kind, ParseFailure> {
         return Ok(Kind::Email);
     }
     if odd * 10 > text.chars().count() {
-        return Err(failure::unsupported("this is not a document we can read; upload PDF, Office, web, mail or text files"));
+        return Err(failure::unsupported(
+            "this is not a document we can read; upload PDF, Office, web, mail or text files",
+        ));
     }
     if looks_like_html(&text, extension) {
         return Ok(Kind::Html);
@@ -213,12 +230,21 @@ fn in_text(bytes: &[u8], name: &str) -> Result<Kind, ParseFailure> {
 }
 
 fn looks_like_html(text: &str, extension: &str) -> bool {
-    let start: String = text.trim_start_matches('\u{feff}').trim_start().chars().take(2048).collect::<String>().to_lowercase();
+    let start: String = text
+        .trim_start_matches('\u{feff}')
+        .trim_start()
+        .chars()
+        .take(2048)
+        .collect::<String>()
+        .to_lowercase();
     let telling = ["<!doctype html", "<html", "<head>", "<head ", "<body"];
     if start.starts_with('<') && telling.iter().any(|tag| start.contains(tag)) {
         return true;
     }
-    let tagged = ["<p", "<div", "<h1", "<h2", "<table", "<ul", "<ol", "<span", "<a ", "<br", "<title", "<meta", "<img", "<article", "<section"];
+    let tagged = [
+        "<p", "<div", "<h1", "<h2", "<table", "<ul", "<ol", "<span", "<a ", "<br", "<title", "<meta", "<img",
+        "<article", "<section",
+    ];
     let tags = tagged.iter().filter(|tag| start.contains(*tag)).count();
     match extension {
         "html" | "htm" | "xhtml" => start.contains('<') && start.contains('>'),
@@ -230,8 +256,20 @@ fn looks_like_html(text: &str, extension: &str) -> bool {
 
 fn looks_like_mail(text: &str, extension: &str) -> bool {
     const TELLING: [&str; 14] = [
-        "from", "to", "subject", "date", "received", "return-path", "message-id", "mime-version", "content-type",
-        "delivered-to", "cc", "reply-to", "sender", "content-transfer-encoding",
+        "from",
+        "to",
+        "subject",
+        "date",
+        "received",
+        "return-path",
+        "message-id",
+        "mime-version",
+        "content-type",
+        "delivered-to",
+        "cc",
+        "reply-to",
+        "sender",
+        "content-transfer-encoding",
     ];
     let mut telling = 0;
     let mut fields = 0;
@@ -251,7 +289,9 @@ fn looks_like_mail(text: &str, extension: &str) -> bool {
             continue;
         };
         let field = field.trim_end();
-        if field.is_empty() || !field.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_') {
+        if field.is_empty()
+            || !field.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')
+        {
             break;
         }
         fields += 1;
@@ -260,17 +300,26 @@ fn looks_like_mail(text: &str, extension: &str) -> bool {
     match extension {
         "eml" | "mht" | "mhtml" | "mbox" => true,
         // A memo starts with From/To/Subject too; mails have at least one field that people do not write.
-        _ => telling >= 3 && text.lines().take(200).any(|line| {
-            let line = line.to_ascii_lowercase();
-            ["message-id:", "mime-version:", "received:", "return-path:", "content-type:"].iter().any(|field| line.starts_with(field))
-        }),
+        _ => {
+            telling >= 3
+                && text.lines().take(200).any(|line| {
+                    let line = line.to_ascii_lowercase();
+                    ["message-id:", "mime-version:", "received:", "return-path:", "content-type:"]
+                        .iter()
+                        .any(|field| line.starts_with(field))
+                })
+        }
     }
 }
 
 fn looks_like_markdown(text: &str) -> bool {
     let heading = |line: &&str| line.starts_with('#') && line.trim_start_matches('#').starts_with(' ');
     let headings = text.lines().filter(heading).count();
-    let other = text.contains("](") || text.contains("\n```") || text.contains("\n- ") || text.contains("\n* ") || text.contains("**");
+    let other = text.contains("](")
+        || text.contains("\n```")
+        || text.contains("\n- ")
+        || text.contains("\n* ")
+        || text.contains("**");
     // One "# " line may be a comment of a script; two with other markup are Markdown.
     headings >= 2 && other && !text.starts_with("#!")
 }

@@ -66,9 +66,22 @@ pub(crate) struct Job<'a> {
 ///
 /// `progress` is told pages done and of how many. It runs whatever the file makes it run, so files that are not
 /// trusted belong in [`ChildParser`].
-pub fn parse(path: &Path, name: &str, limits: &Limits, progress: Progress<'_>) -> Result<Document, ParseFailure> {
-    let bytes = std::fs::read(path).map_err(|error| failure::internal(format!("the file cannot be opened: {error}")))?;
-    parse_bytes(bytes, name, limits, progress)
+pub fn parse(
+    path: &Path,
+    name: &str,
+    limits: &Limits,
+    progress: Progress<'_>,
+) -> Result<Document, ParseFailure> {
+    parse_bytes(load(path)?, name, limits, progress)
+}
+
+pub(crate) fn load(path: &Path) -> Result<Vec<u8>, ParseFailure> {
+    std::fs::read(path).map_err(|error| match error.kind() {
+        std::io::ErrorKind::OutOfMemory => {
+            failure::limits("reading the file needs more memory than the limit")
+        }
+        _ => failure::internal(format!("the file cannot be opened: {error}")),
+    })
 }
 
 /// Reads a file that is in memory already, as [`parse`] does.
@@ -112,7 +125,11 @@ fn finish(kind: Kind, parsed: Parsed, limits: &Limits) -> Result<Document, Parse
         pages.push(pages::page("", "", 0));
     }
     if pages.len() > limits.pages as usize {
-        return Err(failure::limits(format!("the file has {} pages; the limit is {}", pages.len(), limits.pages)));
+        return Err(failure::limits(format!(
+            "the file has {} pages; the limit is {}",
+            pages.len(),
+            limits.pages
+        )));
     }
     let text_bytes: usize = pages.iter().map(|page| page.text.len()).sum();
     if text_bytes > limits.text_bytes {

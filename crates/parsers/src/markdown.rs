@@ -49,7 +49,9 @@ struct Cutter {
 
 impl Cutter {
     fn line(&mut self, line: &str) {
-        let rule = line.contains('-') && line.contains('|') && line.chars().all(|c| matches!(c, '|' | '-' | ':' | ' '));
+        let rule = line.contains('-')
+            && line.contains('|')
+            && line.chars().all(|c| matches!(c, '|' | '-' | ':' | ' '));
         self.tables += u32::from(rule);
         self.page.push_str(line);
         self.page.push('\n');

@@ -33,7 +33,12 @@ fn element(node: &Node, out: &mut String) {
         "sSubSup" => {
             out.push_str(&format!("{}_{{{}}}^{{{}}}", part(node, "e"), part(node, "sub"), part(node, "sup")));
         }
-        "sPre" => out.push_str(&format!("{{}}_{{{}}}^{{{}}}{}", part(node, "sub"), part(node, "sup"), part(node, "e"))),
+        "sPre" => out.push_str(&format!(
+            "{{}}_{{{}}}^{{{}}}{}",
+            part(node, "sub"),
+            part(node, "sup"),
+            part(node, "e")
+        )),
         "rad" => match part(node, "deg") {
             degree if degree.is_empty() => out.push_str(&format!("\\sqrt{{{}}}", part(node, "e"))),
             degree => out.push_str(&format!("\\sqrt[{degree}]{{{}}}", part(node, "e"))),
@@ -43,17 +48,21 @@ fn element(node: &Node, out: &mut String) {
         "func" => out.push_str(&format!("{}({})", function_name(&part(node, "fName")), part(node, "e"))),
         "limLow" => out.push_str(&format!("{}_{{{}}}", function_name(&part(node, "e")), part(node, "lim"))),
         "limUpp" => out.push_str(&format!("{}^{{{}}}", function_name(&part(node, "e")), part(node, "lim"))),
-        "acc" => out.push_str(&format!("\\{}{{{}}}", accent(property(node, "accPr", "chr")), part(node, "e"))),
+        "acc" => {
+            out.push_str(&format!("\\{}{{{}}}", accent(property(node, "accPr", "chr")), part(node, "e")))
+        }
         "bar" => {
             let name = if property(node, "barPr", "pos") == Some("bot") { "underline" } else { "overline" };
             out.push_str(&format!("\\{name}{{{}}}", part(node, "e")));
         }
         "groupChr" => {
-            let name = if property(node, "groupChrPr", "pos") == Some("top") { "overbrace" } else { "underbrace" };
+            let name =
+                if property(node, "groupChrPr", "pos") == Some("top") { "overbrace" } else { "underbrace" };
             out.push_str(&format!("\\{name}{{{}}}", part(node, "e")));
         }
         "m" => {
-            let rows: Vec<String> = node.nodes().filter(|row| row.name == "mr").map(|row| cells(row, " & ")).collect();
+            let rows: Vec<String> =
+                node.nodes().filter(|row| row.name == "mr").map(|row| cells(row, " & ")).collect();
             out.push_str(&format!("\\begin{{matrix}}{}\\end{{matrix}}", rows.join(" \\\\ ")));
         }
         "eqArr" => out.push_str(&format!("\\begin{{array}}{{c}}{}\\end{{array}}", cells(node, " \\\\ "))),
@@ -115,8 +124,8 @@ fn delimiters(node: &Node, out: &mut String) {
 
 fn function_name(name: &str) -> String {
     const KNOWN: [&str; 20] = [
-        "arccos", "arcsin", "arctan", "cos", "cosh", "cot", "csc", "det", "exp", "lim", "ln", "log", "max", "min", "sec",
-        "sin", "sinh", "sup", "tan", "tanh",
+        "arccos", "arcsin", "arctan", "cos", "cosh", "cot", "csc", "det", "exp", "lim", "ln", "log", "max",
+        "min", "sec", "sin", "sinh", "sup", "tan", "tanh",
     ];
     let word = name.split(['_', '^']).next().unwrap_or_default().trim();
     if KNOWN.contains(&word) { format!("\\{}", name.trim()) } else { name.to_owned() }
@@ -149,23 +158,83 @@ fn symbols(text: &str) -> String {
 fn plain_letter(character: char) -> char {
     use unicode_normalization::UnicodeNormalization;
     match character {
-        '\u{1d400}'..='\u{1d7ff}' | '\u{210e}' => std::iter::once(character).nfkc().next().unwrap_or(character),
+        '\u{1d400}'..='\u{1d7ff}' | '\u{210e}' => {
+            std::iter::once(character).nfkc().next().unwrap_or(character)
+        }
         other => other,
     }
 }
 
 fn name(character: char) -> Option<&'static str> {
     const NAMES: [(char, &str); 68] = [
-        ('α', "alpha"), ('β', "beta"), ('γ', "gamma"), ('δ', "delta"), ('ε', "epsilon"), ('ϵ', "epsilon"),
-        ('ζ', "zeta"), ('η', "eta"), ('θ', "theta"), ('ι', "iota"), ('κ', "kappa"), ('λ', "lambda"), ('μ', "mu"),
-        ('ν', "nu"), ('ξ', "xi"), ('π', "pi"), ('ρ', "rho"), ('σ', "sigma"), ('τ', "tau"), ('υ', "upsilon"),
-        ('φ', "phi"), ('ϕ', "phi"), ('χ', "chi"), ('ψ', "psi"), ('ω', "omega"), ('Γ', "Gamma"), ('Δ', "Delta"),
-        ('Θ', "Theta"), ('Λ', "Lambda"), ('Ξ', "Xi"), ('Π', "Pi"), ('Σ', "Sigma"), ('Φ', "Phi"), ('Ψ', "Psi"),
-        ('Ω', "Omega"), ('∑', "sum"), ('∏', "prod"), ('∫', "int"), ('∮', "oint"), ('⋃', "bigcup"), ('⋂', "bigcap"),
-        ('∞', "infty"), ('×', "times"), ('÷', "div"), ('±', "pm"), ('∓', "mp"), ('⋅', "cdot"), ('≤', "leq"),
-        ('≥', "geq"), ('≠', "neq"), ('≈', "approx"), ('≡', "equiv"), ('∈', "in"), ('∉', "notin"), ('⊂', "subset"),
-        ('∪', "cup"), ('∩', "cap"), ('→', "to"), ('⇒', "Rightarrow"), ('∂', "partial"), ('∇', "nabla"), ('…', "ldots"),
-        ('∬', "iint"), ('∭', "iiint"), ('∯', "oiint"), ('∰', "oiiint"), ('⋀', "bigwedge"), ('⋁', "bigvee"),
+        ('α', "alpha"),
+        ('β', "beta"),
+        ('γ', "gamma"),
+        ('δ', "delta"),
+        ('ε', "epsilon"),
+        ('ϵ', "epsilon"),
+        ('ζ', "zeta"),
+        ('η', "eta"),
+        ('θ', "theta"),
+        ('ι', "iota"),
+        ('κ', "kappa"),
+        ('λ', "lambda"),
+        ('μ', "mu"),
+        ('ν', "nu"),
+        ('ξ', "xi"),
+        ('π', "pi"),
+        ('ρ', "rho"),
+        ('σ', "sigma"),
+        ('τ', "tau"),
+        ('υ', "upsilon"),
+        ('φ', "phi"),
+        ('ϕ', "phi"),
+        ('χ', "chi"),
+        ('ψ', "psi"),
+        ('ω', "omega"),
+        ('Γ', "Gamma"),
+        ('Δ', "Delta"),
+        ('Θ', "Theta"),
+        ('Λ', "Lambda"),
+        ('Ξ', "Xi"),
+        ('Π', "Pi"),
+        ('Σ', "Sigma"),
+        ('Φ', "Phi"),
+        ('Ψ', "Psi"),
+        ('Ω', "Omega"),
+        ('∑', "sum"),
+        ('∏', "prod"),
+        ('∫', "int"),
+        ('∮', "oint"),
+        ('⋃', "bigcup"),
+        ('⋂', "bigcap"),
+        ('∞', "infty"),
+        ('×', "times"),
+        ('÷', "div"),
+        ('±', "pm"),
+        ('∓', "mp"),
+        ('⋅', "cdot"),
+        ('≤', "leq"),
+        ('≥', "geq"),
+        ('≠', "neq"),
+        ('≈', "approx"),
+        ('≡', "equiv"),
+        ('∈', "in"),
+        ('∉', "notin"),
+        ('⊂', "subset"),
+        ('∪', "cup"),
+        ('∩', "cap"),
+        ('→', "to"),
+        ('⇒', "Rightarrow"),
+        ('∂', "partial"),
+        ('∇', "nabla"),
+        ('…', "ldots"),
+        ('∬', "iint"),
+        ('∭', "iiint"),
+        ('∯', "oiint"),
+        ('∰', "oiiint"),
+        ('⋀', "bigwedge"),
+        ('⋁', "bigvee"),
     ];
     let upright = plain_letter(character);
     NAMES.iter().find(|(symbol, _)| *symbol == upright).map(|(_, name)| *name)

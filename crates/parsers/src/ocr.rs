@@ -120,7 +120,9 @@ struct Word<'a> {
 fn words(table: &str) -> impl Iterator<Item = Word<'_>> {
     table.lines().filter_map(|row| {
         let fields: Vec<&str> = row.split('\t').collect();
-        let [_, page, block, paragraph, line, _, _, _, _, _, confidence, text] = fields[..] else { return None };
+        let [_, page, block, paragraph, line, _, _, _, _, _, confidence, text] = fields[..] else {
+            return None;
+        };
         let word = Word {
             page: page.parse().ok()?,
             block: (block, paragraph),

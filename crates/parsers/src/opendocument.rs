@@ -24,7 +24,9 @@ pub(crate) fn parse(bytes: &[u8], kind: Kind, job: &Job<'_>) -> Result<Parsed, P
         return Err(failure::locked("the document is protected by a password; save a copy without one"));
     }
     let Some(content) = package.read("content.xml")? else {
-        return Err(failure::damaged("the document has no text part; open and save it again in its own program"));
+        return Err(failure::damaged(
+            "the document has no text part; open and save it again in its own program",
+        ));
     };
     let mut styles = Styles::default();
     if let Some(xml) = package.read("styles.xml")? {
@@ -93,14 +95,17 @@ struct Styles {
 
 impl Styles {
     fn add(&mut self, node: &Node) -> ControlFlow<()> {
-        let name = node.attribute("style:name").or_else(|| node.attribute("name")).unwrap_or_default().to_owned();
+        let name =
+            node.attribute("style:name").or_else(|| node.attribute("name")).unwrap_or_default().to_owned();
         if node.name == "list-style" {
             let levels = node.nodes().filter(|level| level.name == "list-level-style-number");
             let levels = levels.filter_map(|level| level.attribute("level")?.parse().ok()).collect();
             self.numbered.insert(name, levels);
         } else if node.name == "style" {
             let breaks = node.child("paragraph-properties").and_then(|found| found.attribute("break-before"));
-            if breaks == Some("page") || node.attribute("master-page-name").is_some_and(|page| !page.is_empty()) {
+            if breaks == Some("page")
+                || node.attribute("master-page-name").is_some_and(|page| !page.is_empty())
+            {
                 self.page_breaks.push(name.clone());
             }
             if let Some(parent) = node.attribute("parent-style-name") {
@@ -124,7 +129,8 @@ impl Styles {
     }
 
     fn code(&self, style: &str) -> bool {
-        style == "Preformatted_20_Text" || self.parents.get(style).is_some_and(|parent| parent == "Preformatted_20_Text")
+        style == "Preformatted_20_Text"
+            || self.parents.get(style).is_some_and(|parent| parent == "Preformatted_20_Text")
     }
 }
 
@@ -187,7 +193,9 @@ impl<'a> Flow<'a> {
             }
             let block = match (heading, item) {
                 (Some(level), _) => Block::Heading(level, piece.to_owned()),
-                (None, Some((depth, marker))) if first => Block::Item { depth, marker, text: piece.to_owned() },
+                (None, Some((depth, marker))) if first => {
+                    Block::Item { depth, marker, text: piece.to_owned() }
+                }
                 _ if code => Block::Code(piece.to_owned()),
                 _ => Block::Paragraph(piece.to_owned()),
             };
@@ -210,7 +218,8 @@ impl<'a> Flow<'a> {
                 Child::Text(words) => text.push_str(&words.replace(['\n', '\r', PAGE_BREAK], " ")),
                 Child::Node(child) => match child.name.as_str() {
                     "s" => {
-                        let count = child.attribute("c").and_then(|count| count.parse().ok()).unwrap_or(1usize);
+                        let count =
+                            child.attribute("c").and_then(|count| count.parse().ok()).unwrap_or(1usize);
                         text.extend(std::iter::repeat_n(' ', count.min(MOST_REPEATED)));
                     }
                     "tab" => text.push('\t'),
@@ -219,7 +228,8 @@ impl<'a> Flow<'a> {
                     "note" => self.note(child, text),
                     "annotation" => {
                         let author = child.find("creator").map(Node::text);
-                        let words: Vec<String> = child.nodes().filter(|part| part.name == "p").map(Node::text).collect();
+                        let words: Vec<String> =
+                            child.nodes().filter(|part| part.name == "p").map(Node::text).collect();
                         self.notes.push(crate::pptx::comment_block(author.as_deref(), "", &words.join(" ")));
                     }
                     "text-box" => {
@@ -246,7 +256,9 @@ impl<'a> Flow<'a> {
 
     fn list(&mut self, node: &Node, depth: usize, inherited: Option<&str>) {
         let style = node.attribute("style-name").or(inherited);
-        let numbered = style.and_then(|style| self.styles.numbered.get(style)).is_some_and(|levels| levels.contains(&(depth + 1)));
+        let numbered = style
+            .and_then(|style| self.styles.numbered.get(style))
+            .is_some_and(|levels| levels.contains(&(depth + 1)));
         let mut number = 0u32;
         for item in node.nodes() {
             number += u32::from(item.name == "list-item");
@@ -272,21 +284,31 @@ impl<'a> Flow<'a> {
         for row in rows {
             let mut line: Vec<String> = Vec::new();
             for cell in row.nodes() {
-                let count = |name: &str| cell.attribute(name).and_then(|count| count.parse().ok()).unwrap_or(1usize).clamp(1, MOST_REPEATED);
+                let count = |name: &str| {
+                    cell.attribute(name)
+                        .and_then(|count| count.parse().ok())
+                        .unwrap_or(1usize)
+                        .clamp(1, MOST_REPEATED)
+                };
                 for _ in 0..count("number-columns-repeated") {
                     let text = if cell.name == "covered-table-cell" {
                         // Covered from the left or from above: the covering text is repeated.
-                        let above = reaching.get_mut(&line.len()).filter(|(left, _)| *left > 0).map(|(left, text)| {
-                            *left -= 1;
-                            text.clone()
-                        });
+                        let above = reaching.get_mut(&line.len()).filter(|(left, _)| *left > 0).map(
+                            |(left, text)| {
+                                *left -= 1;
+                                text.clone()
+                            },
+                        );
                         above.or_else(|| line.last().cloned()).unwrap_or_default()
                     } else {
                         let mut inner = Flow::new(self.styles);
                         inner.children(cell);
                         let text = clean::one_line(&blocks::markdown(&inner.finish()));
                         for column in 0..count("number-columns-spanned") {
-                            reaching.insert(line.len() + column, (count("number-rows-spanned") - 1, text.clone()));
+                            reaching.insert(
+                                line.len() + column,
+                                (count("number-rows-spanned") - 1, text.clone()),
+                            );
                         }
                         text
                     };
@@ -324,7 +346,8 @@ mod tests {
             <text:p>x</text:p></table:table-cell><table:covered-table-cell/></table:table-row><table:table-row><table:table-cell>\
             <text:p>1</text:p></table:table-cell><table:table-cell><text:p>2</text:p></table:table-cell></table:table-row></table:table>\
             </office:text>";
-        let expected = "## Head\n\nOne  two[^1]\n\n- a\n    - b\n\n| x | x |\n| - | - |\n| 1 | 2 |\n\n[^1]: Small";
+        let expected =
+            "## Head\n\nOne  two[^1]\n\n- a\n    - b\n\n| x | x |\n| - | - |\n| 1 | 2 |\n\n[^1]: Small";
         assert_eq!(read(xml), expected);
     }
 }

@@ -18,8 +18,9 @@ pub(crate) struct Package<'a> {
 impl<'a> Package<'a> {
     /// Opens the package in `bytes`; all parts together may inflate to `inflated_bytes`.
     pub(crate) fn open(bytes: &'a [u8], inflated_bytes: u64) -> Result<Self, ParseFailure> {
-        let archive = ZipArchive::new(Cursor::new(bytes))
-            .map_err(|_| failure::damaged("the file's zip archive is damaged; open and save it again in its own program"))?;
+        let archive = ZipArchive::new(Cursor::new(bytes)).map_err(|_| {
+            failure::damaged("the file's zip archive is damaged; open and save it again in its own program")
+        })?;
         Ok(Self { archive, left: Cell::new(inflated_bytes) })
     }
 

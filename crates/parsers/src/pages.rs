@@ -65,7 +65,9 @@ pub(crate) fn paginate(blocks: &[Block]) -> Vec<Page> {
                 }
             }
             _ => {
-                if cutter.length > longest && !matches!(block, Block::Item { .. }) || cutter.length > LONGEST_PAGE {
+                if cutter.length > longest && !matches!(block, Block::Item { .. })
+                    || cutter.length > LONGEST_PAGE
+                {
                     cutter.cut();
                 }
                 cutter.push(block.clone());
@@ -112,7 +114,9 @@ impl Cutter {
         let mut length = row_length(&header);
         for row in rest {
             if length + self.length > longest && part.len() > 1 {
-                self.push(Block::Table(blocks::Table { rows: std::mem::replace(&mut part, vec![header.clone()]) }));
+                self.push(Block::Table(blocks::Table {
+                    rows: std::mem::replace(&mut part, vec![header.clone()]),
+                }));
                 self.cut();
                 length = row_length(&header);
             }

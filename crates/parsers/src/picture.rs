@@ -30,7 +30,9 @@ fn dimensions(bytes: &[u8]) -> Option<(u64, u64)> {
         bytes.get(at..at + length).map(|part| part.iter().fold(0u64, |sum, byte| sum << 8 | u64::from(*byte)))
     };
     let little = |at: usize, length: usize| {
-        bytes.get(at..at + length).map(|part| part.iter().rev().fold(0u64, |sum, byte| sum << 8 | u64::from(*byte)))
+        bytes
+            .get(at..at + length)
+            .map(|part| part.iter().rev().fold(0u64, |sum, byte| sum << 8 | u64::from(*byte)))
     };
     match bytes {
         [0x89, b'P', b'N', b'G', ..] => Some((big(16, 4)?, big(20, 4)?)),

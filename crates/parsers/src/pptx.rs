@@ -17,7 +17,9 @@ pub(crate) fn parse(bytes: &[u8], job: &Job<'_>) -> Result<Parsed, ParseFailure>
     let main = main_part(&mut package, "ppt/presentation.xml")?;
     let links = relationships(&mut package, &main)?;
     let Some(presentation) = package.read(&main)? else {
-        return Err(failure::damaged("the presentation has no slide list; open and save it again in PowerPoint"));
+        return Err(failure::damaged(
+            "the presentation has no slide list; open and save it again in PowerPoint",
+        ));
     };
     let authors = authors(&mut package, &links)?;
     let slides = slides(&xml::parse(&presentation), &links);
@@ -48,7 +50,10 @@ fn slides(presentation: &Node, links: &[Relationship]) -> Vec<String> {
     ids.into_iter().filter_map(target).collect()
 }
 
-fn authors(package: &mut Package<'_>, links: &[Relationship]) -> Result<HashMap<String, String>, ParseFailure> {
+fn authors(
+    package: &mut Package<'_>,
+    links: &[Relationship],
+) -> Result<HashMap<String, String>, ParseFailure> {
     let mut authors = HashMap::new();
     for link in links.iter().filter(|link| link.kind == "commentAuthors" || link.kind == "authors") {
         let Some(xml) = package.read(&link.target)? else { continue };
@@ -76,7 +81,8 @@ fn page(
     let Slide { mut blocks, title, .. } = slide;
     // The title is often drawn last; read aloud, it comes first.
     if let Some(title) = &title
-        && let Some(at) = blocks.iter().position(|block| matches!(block, Block::Heading(1, text) if text == title))
+        && let Some(at) =
+            blocks.iter().position(|block| matches!(block, Block::Heading(1, text) if text == title))
     {
         let heading = blocks.remove(at);
         blocks.insert(0, heading);
@@ -185,7 +191,10 @@ fn paragraphs(body: &Node, bullets: bool) -> Vec<Block> {
         }
         let properties = paragraph.child("pPr");
         let has = |name: &str| properties.is_some_and(|found| found.child(name).is_some());
-        let depth = properties.and_then(|found| found.attribute("lvl")).and_then(|level| level.parse().ok()).unwrap_or(0);
+        let depth = properties
+            .and_then(|found| found.attribute("lvl"))
+            .and_then(|level| level.parse().ok())
+            .unwrap_or(0);
         let bulleted = has("buChar") || has("buBlip") || (bullets && filled > 1 && !has("buNone"));
         if has("buAutoNum") {
             let number = numbers.entry(depth).or_insert(0);
@@ -254,7 +263,12 @@ fn notes(root: &Node) -> Vec<Block> {
         let holder = shape.find("nvPr").and_then(|properties| properties.child("ph"));
         holder.is_some_and(|holder| holder.attribute("type") == Some("body"))
     };
-    shapes.iter().filter(body).filter_map(|shape| shape.child("txBody")).flat_map(|body| paragraphs(body, false)).collect()
+    shapes
+        .iter()
+        .filter(body)
+        .filter_map(|shape| shape.child("txBody"))
+        .flat_map(|body| paragraphs(body, false))
+        .collect()
 }
 
 fn comments(root: &Node, authors: &HashMap<String, String>, blocks: &mut Vec<Block>) {

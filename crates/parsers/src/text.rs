@@ -124,8 +124,10 @@ mod tests {
         let text = "Grüße aus Köln: schöne Straßen, größere Häuser, süße Äpfel.";
         let utf16: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
         let latin: Vec<u8> = encoding_rs::WINDOWS_1252.encode(text).0.into_owned();
-        let utf32: Vec<u8> =
-            std::iter::once('\u{feff}').chain(text.chars()).flat_map(|c| u32::from(c).to_le_bytes()).collect();
+        let utf32: Vec<u8> = std::iter::once('\u{feff}')
+            .chain(text.chars())
+            .flat_map(|c| u32::from(c).to_le_bytes())
+            .collect();
         for bytes in [text.as_bytes().to_vec(), utf16, latin, utf32] {
             assert_eq!(decode(&bytes).text, text);
         }

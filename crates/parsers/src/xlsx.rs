@@ -137,7 +137,9 @@ fn spread(cells: &mut Cells, area: Dimensions) {
     if area.len() > LARGEST_MERGE {
         return;
     }
-    let Some(value) = cells.get(&area.start.0).and_then(|row| row.get(&area.start.1)).cloned() else { return };
+    let Some(value) = cells.get(&area.start.0).and_then(|row| row.get(&area.start.1)).cloned() else {
+        return;
+    };
     // A title over the whole row is said once.
     let alone = cells.get(&area.start.0).is_some_and(|row| row.len() == 1);
     if alone && area.start.0 == area.end.0 {
@@ -195,7 +197,9 @@ fn sheet_pages(name: &str, cells: &Cells, attached: Vec<Block>) -> Vec<Page> {
         if previous.is_some_and(|before: u32| row - before > 1) {
             blocks.extend(table_block(std::mem::take(&mut table)));
         }
-        table.rows.push(columns.iter().map(|column| filled.get(column).cloned().unwrap_or_default()).collect());
+        table
+            .rows
+            .push(columns.iter().map(|column| filled.get(column).cloned().unwrap_or_default()).collect());
         previous = Some(*row);
     }
     blocks.extend(table_block(table));
@@ -272,7 +276,8 @@ fn attached(
             "comments" => notes(&xml::parse(&xml), &mut blocks),
             "threadedComment" => {
                 for comment in xml::parse(&xml).nodes() {
-                    let author = comment.attribute("personId").and_then(|id| persons.get(id)).map(String::as_str);
+                    let author =
+                        comment.attribute("personId").and_then(|id| persons.get(id)).map(String::as_str);
                     let words = comment.child("text").map(Node::text).unwrap_or_default();
                     blocks.push(comment_block(author, comment.attribute("dT").unwrap_or_default(), &words));
                 }
@@ -282,7 +287,8 @@ fn attached(
                 let mut paragraphs = Vec::new();
                 root.find_all("p", &mut paragraphs);
                 blocks.extend(paragraphs.iter().map(|paragraph| Block::Paragraph(paragraph.text())));
-                for chart in relationships(package, &link.target)?.iter().filter(|link| link.kind == "chart") {
+                for chart in relationships(package, &link.target)?.iter().filter(|link| link.kind == "chart")
+                {
                     if let Some(xml) = package.read(&chart.target)? {
                         blocks.extend(chart::blocks(&xml));
                     }

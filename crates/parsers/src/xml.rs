@@ -244,7 +244,8 @@ mod tests {
 
     #[test]
     fn a_tree_keeps_names_attributes_and_text() {
-        let node = parse(br#"<?xml version="1.0"?><w:a x:k="1 &amp; 2"><b>one</b> &#x41;<![CDATA[<two>]]></w:a>"#);
+        let node =
+            parse(br#"<?xml version="1.0"?><w:a x:k="1 &amp; 2"><b>one</b> &#x41;<![CDATA[<two>]]></w:a>"#);
         assert_eq!(node.name, "a");
         assert_eq!(node.attribute("k"), Some("1 & 2"));
         assert_eq!(node.text(), "one A<two>");

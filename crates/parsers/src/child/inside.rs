@@ -29,7 +29,9 @@ pub fn child_main() -> ExitCode {
     std::panic::set_hook(Box::new(|_| {}));
     let mut request = Vec::new();
     let read = std::io::stdin().lock().take(LONGEST_REQUEST).read_to_end(&mut request);
-    let Ok(request) = read.map_err(drop).and_then(|_| serde_json::from_slice::<Request>(&request).map_err(drop)) else {
+    let Ok(request) =
+        read.map_err(drop).and_then(|_| serde_json::from_slice::<Request>(&request).map_err(drop))
+    else {
         return ExitCode::from(2);
     };
     if let Err(why) = sandbox::enter(&request) {
@@ -48,8 +50,7 @@ pub fn child_main() -> ExitCode {
 }
 
 fn read_file(request: &Request) -> Result<Document, ParseFailure> {
-    let bytes = std::fs::read(&request.path)
-        .map_err(|error| failure::internal(format!("the file cannot be opened: {error}")))?;
+    let bytes = crate::load(&request.path)?;
     let recognised = AtomicU32::new(0);
     let last = Mutex::new(None::<Instant>);
     let progress = |done: u32, total: Option<u32>| {
@@ -81,7 +82,9 @@ fn answer(result: Result<Document, ParseFailure>) {
 
 /// A parent that no longer listens is gone; so is the reason to go on.
 fn send(out: &mut impl Write, frame: &Frame) {
-    let sent = serde_json::to_writer(&mut *out, frame).map_err(drop).and_then(|()| out.write_all(b"\n").map_err(drop));
+    let sent = serde_json::to_writer(&mut *out, frame)
+        .map_err(drop)
+        .and_then(|()| out.write_all(b"\n").map_err(drop));
     if sent.is_err() {
         std::process::exit(3);
     }

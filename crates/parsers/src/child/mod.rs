@@ -42,7 +42,11 @@ pub struct ChildParser {
 
 impl ChildParser {
     /// A parser that runs this very binary with `args`.
-    pub fn of_this_binary(args: Vec<OsString>, limits: Limits, scratch_root: PathBuf) -> std::io::Result<Self> {
+    pub fn of_this_binary(
+        args: Vec<OsString>,
+        limits: Limits,
+        scratch_root: PathBuf,
+    ) -> std::io::Result<Self> {
         Ok(Self { program: std::env::current_exe()?, args, limits, scratch_root })
     }
 
@@ -70,12 +74,14 @@ impl ChildParser {
 impl Parser for ChildParser {
     async fn parse(&self, path: &Path, name: &str, progress: Progress<'_>) -> Result<Document, ParseFailure> {
         let start = |error: std::io::Error| failure::internal(format!("the parser could not start: {error}"));
-        let scratch = tempfile::Builder::new().prefix("parse-").tempdir_in(&self.scratch_root).map_err(start)?;
+        let scratch =
+            tempfile::Builder::new().prefix("parse-").tempdir_in(&self.scratch_root).map_err(start)?;
         let folder = std::fs::canonicalize(scratch.path()).map_err(start)?;
         let path = std::fs::canonicalize(path)
             .map_err(|error| failure::internal(format!("the file cannot be opened: {error}")))?;
         let mut running = self.spawn(&folder).map_err(start)?;
-        let request = Request { path, name: name.to_owned(), scratch: folder.clone(), limits: self.limits.clone() };
+        let request =
+            Request { path, name: name.to_owned(), scratch: folder.clone(), limits: self.limits.clone() };
         let request = serde_json::to_vec(&request).map_err(|error| failure::internal(error.to_string()))?;
         if let Some(mut stdin) = running.child.stdin.take() {
             // A child that died early is noticed below, with a better reason than a broken pipe.
@@ -189,7 +195,10 @@ fn ended(lines: &BufReader<tokio::io::Take<ChildStdout>>) -> Outcome {
 
 fn too_slow(clock: &Clock) -> ParseFailure {
     let seconds = clock.start.elapsed().as_secs();
-    failure::limits(format!("the file took longer than {seconds} seconds to read and was stopped after {} pages", clock.pages))
+    failure::limits(format!(
+        "the file took longer than {seconds} seconds to read and was stopped after {} pages",
+        clock.pages
+    ))
 }
 
 /// The end of what the child wrote to its standard error.
@@ -203,7 +212,12 @@ async fn last_words(scratch: &Path) -> String {
 }
 
 fn cause_of_death(status: Option<ExitStatus>, words: &str, limits: &Limits) -> ParseFailure {
-    let memory = || failure::limits(format!("reading the file needs more than {} MB of memory", limits.memory_bytes >> 20));
+    let memory = || {
+        failure::limits(format!(
+            "reading the file needs more than {} MB of memory",
+            limits.memory_bytes >> 20
+        ))
+    };
     let signal = status.and_then(|status| status.signal()).and_then(|number| Signal::try_from(number).ok());
     match signal {
         _ if words.contains("memory allocation of") => memory(),
@@ -213,8 +227,13 @@ fn cause_of_death(status: Option<ExitStatus>, words: &str, limits: &Limits) -> P
         Some(Signal::SIGKILL) => memory(),
         Some(_) => failure::damaged("the file is damaged in a way that stopped the parser"),
         None => {
-            let code = status.and_then(|status| status.code()).map_or_else(|| "unknown".to_owned(), |code| code.to_string());
-            ParseFailure { kind: FailureKind::Internal, message: format!("the parser ended without an answer (code {code})") }
+            let code = status
+                .and_then(|status| status.code())
+                .map_or_else(|| "unknown".to_owned(), |code| code.to_string());
+            ParseFailure {
+                kind: FailureKind::Internal,
+                message: format!("the parser ended without an answer (code {code})"),
+            }
         }
     }
 }

@@ -21,11 +21,13 @@ pub(super) fn enter(request: &Request) -> Result<(), String> {
         (Resource::RLIMIT_FSIZE, limits.scratch_file_bytes),
         (Resource::RLIMIT_NOFILE, OPEN_FILES),
     ] {
-        setrlimit(resource, value, value).map_err(|error| format!("{resource:?} could not be set: {error}"))?;
+        setrlimit(resource, value, value)
+            .map_err(|error| format!("{resource:?} could not be set: {error}"))?;
     }
     #[cfg(target_os = "linux")]
     {
-        nix::sys::prctl::set_no_new_privs().map_err(|error| format!("privileges could not be given up: {error}"))?;
+        nix::sys::prctl::set_no_new_privs()
+            .map_err(|error| format!("privileges could not be given up: {error}"))?;
         // Older kernels lack them; the limits above hold all the same.
         let _ = landlock_rules(request);
         let _ = seccomp_filter();
@@ -36,8 +38,11 @@ pub(super) fn enter(request: &Request) -> Result<(), String> {
 /// Closes every descriptor but the standard ones. Ours are closed on exec anyway; a library's may not be.
 fn close_inherited() {
     let Ok(entries) = std::fs::read_dir("/proc/self/fd") else { return };
-    let open: Vec<i32> =
-        entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).filter(|fd| *fd > 2).collect();
+    let open: Vec<i32> = entries
+        .flatten()
+        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+        .filter(|fd| *fd > 2)
+        .collect();
     for descriptor in open {
         let _ = nix::unistd::close(descriptor);
     }
@@ -47,14 +52,26 @@ fn close_inherited() {
 #[cfg(target_os = "linux")]
 fn landlock_rules(request: &Request) -> Result<(), landlock::RulesetError> {
     use landlock::{
-        ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, Ruleset, RulesetAttr, RulesetCreatedAttr, path_beneath_rules,
+        ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, Ruleset, RulesetAttr, RulesetCreatedAttr,
+        path_beneath_rules,
     };
     let abi = ABI::V5;
     let everything = AccessFs::from_all(abi);
     let reading = AccessFs::from_read(abi);
     // Programs and their libraries, needed only where other programs may be asked.
     let system: &[&str] = if request.limits.ocr || request.limits.second_opinion {
-        &["/usr", "/lib", "/lib64", "/bin", "/etc", "/opt", "/proc/self", "/proc/cpuinfo", "/proc/meminfo", "/sys/devices/system/cpu"]
+        &[
+            "/usr",
+            "/lib",
+            "/lib64",
+            "/bin",
+            "/etc",
+            "/opt",
+            "/proc/self",
+            "/proc/cpuinfo",
+            "/proc/meminfo",
+            "/sys/devices/system/cpu",
+        ]
     } else {
         &[]
     };
@@ -65,7 +82,10 @@ fn landlock_rules(request: &Request) -> Result<(), landlock::RulesetError> {
         .create()?
         .add_rules(path_beneath_rules([&request.path], AccessFs::ReadFile))?
         .add_rules(path_beneath_rules(system, reading))?
-        .add_rules(path_beneath_rules(["/dev/null", "/dev/urandom", "/dev/zero"], AccessFs::ReadFile | AccessFs::WriteFile))?
+        .add_rules(path_beneath_rules(
+            ["/dev/null", "/dev/urandom", "/dev/zero"],
+            AccessFs::ReadFile | AccessFs::WriteFile,
+        ))?
         .add_rules(path_beneath_rules([&request.scratch], everything))?
         .restrict_self()?;
     Ok(())
@@ -108,7 +128,8 @@ fn seccomp_filter() -> Result<(), seccompiler::Error> {
         libc::SYS_reboot,
         libc::SYS_swapon,
     ];
-    let rules: BTreeMap<i64, Vec<seccompiler::SeccompRule>> = refused.into_iter().map(|call| (call, Vec::new())).collect();
+    let rules: BTreeMap<i64, Vec<seccompiler::SeccompRule>> =
+        refused.into_iter().map(|call| (call, Vec::new())).collect();
     let refuse = SeccompAction::Errno(libc::EPERM as u32);
     let Ok(architecture) = std::env::consts::ARCH.try_into() else { return Ok(()) };
     let filter = SeccompFilter::new(rules, SeccompAction::Allow, refuse, architecture)?;

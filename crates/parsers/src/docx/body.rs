@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use engine::seams::parser::ParseFailure;
 
+use super::Relationship;
 use super::numbering::{Numbered, Numbering};
 use super::styles::{Styles, Wear};
-use super::Relationship;
 use crate::blocks::{Block, Marker, Table};
 use crate::package::Package;
 use crate::xml::{self, Node};
@@ -37,10 +37,12 @@ impl Sources {
         for link in links {
             match link.kind.as_str() {
                 "styles" => {
-                    sources.styles = package.read(&link.target)?.map(|xml| Styles::read(&xml)).unwrap_or_default();
+                    sources.styles =
+                        package.read(&link.target)?.map(|xml| Styles::read(&xml)).unwrap_or_default();
                 }
                 "numbering" => {
-                    sources.numbering = package.read(&link.target)?.map(|xml| Numbering::read(&xml)).unwrap_or_default();
+                    sources.numbering =
+                        package.read(&link.target)?.map(|xml| Numbering::read(&xml)).unwrap_or_default();
                 }
                 "chart" => {
                     if let Some(xml) = package.read(&link.target)? {
@@ -150,8 +152,11 @@ impl<'a> Body<'a> {
         let mut inline = Inline::default();
         self.runs(node, &mut inline);
         let styles = &self.sources.styles;
-        let heading =
-            wear.outline.filter(|level| *level < 9).map(|level| level + 1).or_else(|| styles.heading(wear.style));
+        let heading = wear
+            .outline
+            .filter(|level| *level < 9)
+            .map(|level| level + 1)
+            .or_else(|| styles.heading(wear.style));
         let list = wear.list.or_else(|| styles.list(wear.style));
         let code = styles.code(wear.style);
         let names_list = styles.names_list(wear.style);
@@ -180,7 +185,9 @@ impl<'a> Body<'a> {
             }
             let block = match (heading, marker) {
                 (Some(level), _) => Block::Heading(level, piece.to_owned()),
-                (None, Some((marker, depth))) if first => Block::Item { depth, marker, text: piece.to_owned() },
+                (None, Some((marker, depth))) if first => {
+                    Block::Item { depth, marker, text: piece.to_owned() }
+                }
                 _ if code => Block::Code(piece.to_owned()),
                 _ => Block::Paragraph(piece.to_owned()),
             };
@@ -218,7 +225,8 @@ impl<'a> Body<'a> {
             "noBreakHyphen" => inline.text.push('-'),
             "sym" => inline.text.extend(symbol(node)),
             "oMathPara" => {
-                let formulas: Vec<String> = node.nodes().filter(|child| child.name == "oMath").map(math::latex).collect();
+                let formulas: Vec<String> =
+                    node.nodes().filter(|child| child.name == "oMath").map(math::latex).collect();
                 inline.text.push_str(&format!("$${}$$", formulas.join(" ")));
             }
             "oMath" => inline.text.push_str(&format!("${}$", math::latex(node))),
@@ -232,12 +240,18 @@ impl<'a> Body<'a> {
                 inline.boxes.extend(inner.finish());
             }
             "chart" => {
-                let chart = node.attribute("r:id").or_else(|| node.attribute("id")).and_then(|id| self.sources.charts.get(id));
+                let chart = node
+                    .attribute("r:id")
+                    .or_else(|| node.attribute("id"))
+                    .and_then(|id| self.sources.charts.get(id));
                 inline.boxes.extend(chart.into_iter().flatten().cloned());
             }
             "checkBox" => inline.checkbox = Some(ticked(node)),
-            "ruby" => node.nodes().filter(|part| part.name == "rubyBase").for_each(|base| self.runs(base, inline)),
-            "del" | "moveFrom" | "instrText" | "delText" | "delInstrText" | "pPr" | "rPr" | "Fallback" | "docPr" => {}
+            "ruby" => {
+                node.nodes().filter(|part| part.name == "rubyBase").for_each(|base| self.runs(base, inline))
+            }
+            "del" | "moveFrom" | "instrText" | "delText" | "delInstrText" | "pPr" | "rPr" | "Fallback"
+            | "docPr" => {}
             _ => self.runs(node, inline),
         }
     }
@@ -246,7 +260,9 @@ impl<'a> Body<'a> {
         let Some(content) = node.child("sdtContent") else { return };
         match node.child("sdtPr").and_then(|properties| properties.child("checkbox")) {
             // A box in front of its text makes the paragraph a list item; one in the middle of it stays where it is.
-            Some(checkbox) if inline.text.trim().is_empty() && !self.in_cell => inline.checkbox = Some(ticked(checkbox)),
+            Some(checkbox) if inline.text.trim().is_empty() && !self.in_cell => {
+                inline.checkbox = Some(ticked(checkbox))
+            }
             Some(checkbox) => inline.text.push_str(if ticked(checkbox) { "- [x] " } else { "- [ ] " }),
             None => self.runs(content, inline),
         }
@@ -269,14 +285,25 @@ impl<'a> Body<'a> {
             let mut cells = Vec::new();
             row.find_all("tc", &mut cells);
             let mut line: Vec<String> = Vec::new();
-            let before = row.path(&["trPr", "gridBefore"]).and_then(|skip| skip.attribute("val")).and_then(|n| n.parse().ok());
+            let before = row
+                .path(&["trPr", "gridBefore"])
+                .and_then(|skip| skip.attribute("val"))
+                .and_then(|n| n.parse().ok());
             line.resize(columns(before.unwrap_or(0)), String::new());
             for cell in cells {
-                let span = cell.path(&["tcPr", "gridSpan"]).and_then(|span| span.attribute("val")).and_then(|n| n.parse().ok());
+                let span = cell
+                    .path(&["tcPr", "gridSpan"])
+                    .and_then(|span| span.attribute("val"))
+                    .and_then(|n| n.parse().ok());
                 let merge = cell.path(&["tcPr", "vMerge"]);
-                let continued = merge.is_some_and(|merge| merge.attribute("val").unwrap_or("continue") == "continue");
+                let continued =
+                    merge.is_some_and(|merge| merge.attribute("val").unwrap_or("continue") == "continue");
                 // A cell merged with the one above repeats its text, so that each row can be read alone.
-                let above = if continued { table.rows.last().and_then(|row: &Vec<String>| row.get(line.len()).cloned()) } else { None };
+                let above = if continued {
+                    table.rows.last().and_then(|row: &Vec<String>| row.get(line.len()).cloned())
+                } else {
+                    None
+                };
                 let text = above.unwrap_or_else(|| {
                     single = Body::of(self.sources, cell);
                     cell_text(&single)
@@ -303,8 +330,12 @@ pub(super) fn cell_text(blocks: &[Block]) -> String {
     let mut texts = Vec::new();
     for block in blocks {
         match block {
-            Block::Table(table) => texts.extend(table.rows.iter().flatten().map(|cell| clean::one_line(cell))),
-            Block::Heading(_, text) | Block::Paragraph(text) | Block::Code(text) => texts.push(clean::one_line(text)),
+            Block::Table(table) => {
+                texts.extend(table.rows.iter().flatten().map(|cell| clean::one_line(cell)))
+            }
+            Block::Heading(_, text) | Block::Paragraph(text) | Block::Code(text) => {
+                texts.push(clean::one_line(text))
+            }
             other => {
                 let mut text = String::new();
                 other.write(&mut text);

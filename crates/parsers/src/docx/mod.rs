@@ -26,9 +26,13 @@ pub(crate) struct Relationship {
 }
 
 /// The links of one part.
-pub(crate) fn relationships(package: &mut Package<'_>, part: &str) -> Result<Vec<Relationship>, ParseFailure> {
+pub(crate) fn relationships(
+    package: &mut Package<'_>,
+    part: &str,
+) -> Result<Vec<Relationship>, ParseFailure> {
     let (folder, file) = part.rsplit_once('/').unwrap_or(("", part));
-    let name = if folder.is_empty() { format!("_rels/{file}.rels") } else { format!("{folder}/_rels/{file}.rels") };
+    let name =
+        if folder.is_empty() { format!("_rels/{file}.rels") } else { format!("{folder}/_rels/{file}.rels") };
     let Some(xml) = package.read(&name)? else { return Ok(Vec::new()) };
     let link = |node: &Node| {
         if node.attribute("TargetMode") == Some("External") {
@@ -130,6 +134,3 @@ fn comments(
     }
     Ok(blocks)
 }
-
-#[cfg(test)]
-mod tests;

@@ -71,8 +71,9 @@ impl Numbering {
         }
         for node in root.nodes().filter(|node| node.name == "num") {
             let restarts = node.nodes().filter(|node| node.name == "lvlOverride");
-            let restarts =
-                restarts.filter_map(|node| Some((level_of(node)?, value(node, "startOverride")?.parse().ok()?))).collect();
+            let restarts = restarts
+                .filter_map(|node| Some((level_of(node)?, value(node, "startOverride")?.parse().ok()?)))
+                .collect();
             let list = List { shape: value(node, "abstractNumId").unwrap_or_default().to_owned(), restarts };
             numbering.lists.insert(node.attribute("numId").unwrap_or_default().to_owned(), list);
         }
@@ -87,7 +88,9 @@ impl Numbering {
         }
         let bullet = Numbered { marker: Marker::Bullet, label: None };
         let Some(list) = self.lists.get(id) else { return Some(bullet) };
-        let Some(shape) = self.shapes.get(&list.shape).and_then(|levels| levels.get(&level)) else { return Some(bullet) };
+        let Some(shape) = self.shapes.get(&list.shape).and_then(|levels| levels.get(&level)) else {
+            return Some(bullet);
+        };
         match shape.format.as_str() {
             "bullet" => return Some(bullet),
             "none" => return None,
@@ -158,7 +161,8 @@ mod tests {
               <w:lvl w:ilvl='1'><w:start w:val='1'/><w:numFmt w:val='lowerLetter'/><w:lvlText w:val='%1.%2'/></w:lvl>\
               </w:abstractNum><w:num w:numId='4'><w:abstractNumId w:val='0'/></w:num></w:numbering>",
         );
-        let next = |level| numbering.next("4", level).map(|next| (next.marker, next.label.unwrap_or_default()));
+        let next =
+            |level| numbering.next("4", level).map(|next| (next.marker, next.label.unwrap_or_default()));
         assert_eq!(next(0), Some((Marker::Number(1), "1.".into())));
         assert_eq!(next(1), Some((Marker::Bullet, "1.a".into())));
         assert_eq!(next(1), Some((Marker::Bullet, "1.b".into())));

@@ -60,17 +60,22 @@ impl Styles {
 
     /// The list a style belongs to: its number and level.
     pub(super) fn list(&self, id: &str) -> Option<(&str, usize)> {
-        self.lineage(id).find_map(|style| style.list.as_ref()).map(|(number, level)| (number.as_str(), *level))
+        self.lineage(id)
+            .find_map(|style| style.list.as_ref())
+            .map(|(number, level)| (number.as_str(), *level))
     }
 
     /// Whether the style is a bullet or number style without numbering of its own.
     pub(super) fn names_list(&self, id: &str) -> bool {
-        self.lineage(id).any(|style| style.name.starts_with("list bullet") || style.name.starts_with("list number"))
+        self.lineage(id)
+            .any(|style| style.name.starts_with("list bullet") || style.name.starts_with("list number"))
     }
 
     /// Whether text in this style is code.
     pub(super) fn code(&self, id: &str) -> bool {
-        let telling = |name: &str| ["code", "source code", "html preformatted", "preformatted text", "code block"].contains(&name);
+        let telling = |name: &str| {
+            ["code", "source code", "html preformatted", "preformatted text", "code block"].contains(&name)
+        };
         self.lineage(id).any(|style| telling(&style.name))
     }
 }

@@ -31,14 +31,21 @@ pub(crate) fn parse(bytes: &[u8], job: &Job<'_>) -> Parsed {
 pub(crate) fn decode(bytes: &[u8]) -> String {
     /// Browsers look for the declaration in the first kilobyte too.
     const SEARCHED: usize = 1024;
-    if bytes.starts_with(&[0xef, 0xbb, 0xbf]) || bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
+    if bytes.starts_with(&[0xef, 0xbb, 0xbf])
+        || bytes.starts_with(&[0xff, 0xfe])
+        || bytes.starts_with(&[0xfe, 0xff])
+    {
         return text::decode(bytes).text;
     }
     let start = String::from_utf8_lossy(&bytes[..bytes.len().min(SEARCHED)]).to_ascii_lowercase();
     let declared = start.find("charset=").or_else(|| start.find("encoding=")).map(|at| {
         let value = start[at..].split_once('=').map_or("", |(_, value)| value);
         let value = value.trim_start_matches(['"', '\'', ' ']);
-        value.split(|c: char| !c.is_ascii_alphanumeric() && c != '-' && c != '_' && c != ':').next().unwrap_or_default().to_owned()
+        value
+            .split(|c: char| !c.is_ascii_alphanumeric() && c != '-' && c != '_' && c != ':')
+            .next()
+            .unwrap_or_default()
+            .to_owned()
     });
     match declared {
         Some(label) if !label.starts_with("utf-16") => text::decode_as(bytes, &label).text,
@@ -64,8 +71,8 @@ pub(crate) fn read(markup: &str, nesting: usize) -> Content {
 fn depth(markup: &str) -> usize {
     /// They have no end tag, or often go without it.
     const UNCLOSED: [&str; 26] = [
-        "br", "hr", "img", "input", "meta", "link", "area", "base", "col", "embed", "source", "track", "wbr", "p", "li",
-        "td", "th", "tr", "dt", "dd", "option", "tbody", "thead", "tfoot", "colgroup", "!doctype",
+        "br", "hr", "img", "input", "meta", "link", "area", "base", "col", "embed", "source", "track", "wbr",
+        "p", "li", "td", "th", "tr", "dt", "dd", "option", "tbody", "thead", "tfoot", "colgroup", "!doctype",
     ];
     let (mut depth, mut deepest) = (0usize, 0usize);
     let bytes = markup.as_bytes();
@@ -100,14 +107,20 @@ fn strip(markup: &str) -> String {
             Some(start) => tag.find(&format!("</{}", &start[1..])).or_else(|| tag.find('>')),
             None => tag.find('>'),
         };
-        if ["<p", "<div", "<h", "<li", "<tr"].iter().any(|start| lower.starts_with(start)) && !out.ends_with("\n\n") {
+        if ["<p", "<div", "<h", "<li", "<tr"].iter().any(|start| lower.starts_with(start))
+            && !out.ends_with("\n\n")
+        {
             out.push_str("\n\n");
         }
         rest = end.map_or("", |end| &tag[end + 1..]);
     }
     out.push_str(rest);
     // Entities matter little here; the common ones are worth their line.
-    out.replace("&nbsp;", " ").replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&amp;", "&")
+    out.replace("&nbsp;", " ")
+        .replace("&lt;", "<")
+        .replace("&gt;", ">")
+        .replace("&quot;", "\"")
+        .replace("&amp;", "&")
 }
 
 #[cfg(test)]
@@ -128,7 +141,8 @@ mod tests {
 
     #[test]
     fn spans_of_cells_repeat_their_text() {
-        let markup = "<table><tr><th rowspan=2>h</th><th colspan=2>w</th></tr><tr><td>1</td><td>2</td></tr></table>";
+        let markup =
+            "<table><tr><th rowspan=2>h</th><th colspan=2>w</th></tr><tr><td>1</td><td>2</td></tr></table>";
         assert_eq!(text(markup), "| h | w | w |\n| - | - | - |\n| h | 1 | 2 |");
     }
 

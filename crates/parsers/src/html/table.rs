@@ -95,8 +95,12 @@ fn cell_text(cell: NodeRef<'_, Node>, nesting: usize, depth: usize) -> String {
     let mut texts = Vec::new();
     for block in blocks {
         match block {
-            Block::Heading(_, text) | Block::Paragraph(text) | Block::Code(text) => texts.push(clean::one_line(&text)),
-            Block::Table(table) => texts.extend(table.rows.iter().flatten().map(|text| clean::one_line(text))),
+            Block::Heading(_, text) | Block::Paragraph(text) | Block::Code(text) => {
+                texts.push(clean::one_line(&text))
+            }
+            Block::Table(table) => {
+                texts.extend(table.rows.iter().flatten().map(|text| clean::one_line(text)))
+            }
             other => {
                 let mut text = String::new();
                 other.write(&mut text);

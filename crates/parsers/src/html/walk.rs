@@ -101,10 +101,15 @@ impl Walk {
             return;
         }
         match element.name() {
-            "script" | "style" | "template" | "noscript" | "svg" | "iframe" | "canvas" | "audio" | "video" | "datalist" => {}
+            "script" | "style" | "template" | "noscript" | "svg" | "iframe" | "canvas" | "audio"
+            | "video" | "datalist" => {}
             "head" => self.children(node, depth),
             "title" => {
-                let text: String = node.descendants().filter_map(|inner| inner.value().as_text()).map(|text| &**text).collect();
+                let text: String = node
+                    .descendants()
+                    .filter_map(|inner| inner.value().as_text())
+                    .map(|text| &**text)
+                    .collect();
                 self.title.get_or_insert(text);
             }
             "meta" | "link" | "base" => {}
@@ -210,7 +215,9 @@ impl Walk {
             self.children(node, depth);
             self.flush();
         } else {
-            let caption = node.descendants().find(|inner| inner.value().as_element().is_some_and(|e| e.name() == "caption"));
+            let caption = node
+                .descendants()
+                .find(|inner| inner.value().as_element().is_some_and(|e| e.name() == "caption"));
             if let Some(caption) = caption {
                 self.children(caption, depth);
                 self.flush();
@@ -234,9 +241,45 @@ fn hidden(element: &Element) -> bool {
 fn is_block(name: &str) -> bool {
     matches!(
         name,
-        "html" | "body" | "p" | "div" | "section" | "article" | "main" | "header" | "footer" | "nav" | "aside" | "address"
-            | "blockquote" | "center" | "dl" | "dt" | "dd" | "fieldset" | "legend" | "figure" | "figcaption" | "form" | "hr"
-            | "details" | "summary" | "tr" | "tbody" | "thead" | "tfoot" | "caption" | "hgroup" | "dialog" | "search"
-            | "option" | "optgroup" | "select" | "object" | "frameset" | "noframes" | "dir"
+        "html"
+            | "body"
+            | "p"
+            | "div"
+            | "section"
+            | "article"
+            | "main"
+            | "header"
+            | "footer"
+            | "nav"
+            | "aside"
+            | "address"
+            | "blockquote"
+            | "center"
+            | "dl"
+            | "dt"
+            | "dd"
+            | "fieldset"
+            | "legend"
+            | "figure"
+            | "figcaption"
+            | "form"
+            | "hr"
+            | "details"
+            | "summary"
+            | "tr"
+            | "tbody"
+            | "thead"
+            | "tfoot"
+            | "caption"
+            | "hgroup"
+            | "dialog"
+            | "search"
+            | "option"
+            | "optgroup"
+            | "select"
+            | "object"
+            | "frameset"
+            | "noframes"
+            | "dir"
     )
 }

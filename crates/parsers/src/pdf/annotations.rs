@@ -29,8 +29,8 @@ fn block(annotation: &Dict<'_>) -> Option<Block> {
         }
         // Free text is drawn on the page, where its appearance is stored.
         "FreeText" if drawn => None,
-        "Text" | "FreeText" | "Highlight" | "Underline" | "StrikeOut" | "Squiggly" | "Caret" | "Square" | "Circle"
-        | "Ink" | "Stamp" => {
+        "Text" | "FreeText" | "Highlight" | "Underline" | "StrikeOut" | "Squiggly" | "Caret" | "Square"
+        | "Circle" | "Ink" | "Stamp" => {
             let words = text(b"Contents").filter(|words| !words.trim().is_empty())?;
             Some(comment_block(text(b"T").as_deref(), "", &words))
         }

@@ -44,7 +44,9 @@ fn cut(segments: Vec<Segment>, right_to_left: bool, depth: usize, blocks: &mut V
         return;
     }
     // The room between two lines of one paragraph is smaller than this.
-    let gap = widest(segments.iter().map(|segment| (segment.base - 0.8 * segment.size, segment.base + 0.2 * segment.size)));
+    let gap = widest(
+        segments.iter().map(|segment| (segment.base - 0.8 * segment.size, segment.base + 0.2 * segment.size)),
+    );
     if gap.width > 0.35 * size {
         let (above, below): (Vec<_>, Vec<_>) =
             segments.into_iter().partition(|segment| segment.base - 0.3 * segment.size < gap.middle);
@@ -72,7 +74,8 @@ fn are_columns(segments: &[Segment], gutter: Gap, size: f32) -> bool {
 }
 
 fn line_count(segments: &[&Segment], size: f32) -> usize {
-    let mut lines: Vec<i64> = segments.iter().map(|segment| (segment.base / (0.6 * size)).round() as i64).collect();
+    let mut lines: Vec<i64> =
+        segments.iter().map(|segment| (segment.base / (0.6 * size)).round() as i64).collect();
     lines.sort_unstable();
     lines.dedup();
     lines.len()
@@ -109,12 +112,17 @@ mod tests {
     }
 
     fn first_words(blocks: &[Vec<Segment>]) -> Vec<String> {
-        blocks.iter().flatten().map(|segment| segment.text.split(' ').next().unwrap_or_default().to_owned()).collect()
+        blocks
+            .iter()
+            .flatten()
+            .map(|segment| segment.text.split(' ').next().unwrap_or_default().to_owned())
+            .collect()
     }
 
     #[test]
     fn two_columns_are_read_one_after_the_other() {
-        let mut segments = vec![segment("Title over both columns of this page, all the way across it", 50.0, 40.0)];
+        let mut segments =
+            vec![segment("Title over both columns of this page, all the way across it", 50.0, 40.0)];
         for line in 0..5 {
             let base = 80.0 + line as f32 * 12.0;
             segments.push(segment(&format!("l{line} words that fill a column of text"), 50.0, base));

@@ -6,9 +6,7 @@ use hayro_interpret::font::{Glyph as DrawnGlyph, GlyphRun};
 use hayro_interpret::hayro_cmap::{BfString, WritingMode};
 use hayro_interpret::hayro_syntax::object::{Dict, Name, String as PdfString};
 use hayro_interpret::kurbo::{BezPath, Point, Rect, Shape};
-use hayro_interpret::{
-    BlendMode, ClipPath, Device, DrawMode, DrawProps, Image, ImageDrawProps, SoftMask,
-};
+use hayro_interpret::{BlendMode, ClipPath, Device, DrawMode, DrawProps, Image, ImageDrawProps, SoftMask};
 use skrifa::MetadataProvider;
 
 use super::text_string;
@@ -71,11 +69,24 @@ pub(super) struct Collector<'r> {
 }
 
 impl<'r> Collector<'r> {
-    pub(super) fn new(size: (f64, f64), limit: usize, drop_artifacts: bool, rescued: &'r mut Rescued) -> Self {
+    pub(super) fn new(
+        size: (f64, f64),
+        limit: usize,
+        drop_artifacts: bool,
+        rescued: &'r mut Rescued,
+    ) -> Self {
         // Descenders and crop boxes that cut a little too much.
         const MARGIN: f64 = 8.0;
         let bounds = Rect::new(-MARGIN, -MARGIN, size.0 + MARGIN, size.1 + MARGIN);
-        Self { ink: Ink::default(), limit, drop_artifacts, bounds, marked: Vec::new(), starts: Vec::new(), rescued }
+        Self {
+            ink: Ink::default(),
+            limit,
+            drop_artifacts,
+            bounds,
+            marked: Vec::new(),
+            starts: Vec::new(),
+            rescued,
+        }
     }
 
     /// Nothing in the interpreter can be told to stop, so it is left by unwinding, which its caller catches.
@@ -86,7 +97,9 @@ impl<'r> Collector<'r> {
     }
 
     fn unicode(&mut self, glyph: &DrawnGlyph<'_>) -> Option<BfString> {
-        if let Some(text) = glyph.as_unicode().filter(|text| !matches!(text, BfString::Char('\0' | '\u{fffd}'))) {
+        if let Some(text) =
+            glyph.as_unicode().filter(|text| !matches!(text, BfString::Char('\0' | '\u{fffd}')))
+        {
             return Some(text);
         }
         let DrawnGlyph::Outline(outline) = glyph else { return None };

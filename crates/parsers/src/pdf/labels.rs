@@ -37,10 +37,15 @@ fn number_tree(node: &Dict<'_>, depth: usize, ranges: &mut Vec<Range>) {
     if let Some(numbers) = node.get::<Array<'_>>(b"Nums") {
         let items: Vec<Object<'_>> = numbers.iter::<Object<'_>>().collect();
         for pair in items.chunks_exact(2) {
-            let (Some(page), Some(label)) = (pair[0].clone().into_i32(), pair[1].clone().into_dict()) else { continue };
+            let (Some(page), Some(label)) = (pair[0].clone().into_i32(), pair[1].clone().into_dict()) else {
+                continue;
+            };
             let Ok(page) = usize::try_from(page) else { continue };
             let style = label.get::<Name<'_>>(b"S").and_then(|style| style.as_str().chars().next());
-            let prefix = label.get::<PdfString<'_>>(b"P").map(|prefix| text_string(prefix.as_bytes())).unwrap_or_default();
+            let prefix = label
+                .get::<PdfString<'_>>(b"P")
+                .map(|prefix| text_string(prefix.as_bytes()))
+                .unwrap_or_default();
             let start = label.get::<i32>(b"St").and_then(|start| u32::try_from(start).ok()).unwrap_or(1);
             ranges.push(Range { page, style, prefix, start });
         }

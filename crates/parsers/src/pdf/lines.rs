@@ -57,7 +57,8 @@ fn line(row: &[Segment], block: usize, right_to_left: bool) -> Option<Line> {
         let text = segment.text.trim();
         match cells.last_mut() {
             Some(cell) if segment.left - cell.right < CELL_GAP * segment.size => {
-                if blank || segment.left - cell.right > BLANK * segment.size || segment.text.starts_with(' ') {
+                if blank || segment.left - cell.right > BLANK * segment.size || segment.text.starts_with(' ')
+                {
                     cell.text.push(' ');
                 }
                 cell.text.push_str(text);

@@ -71,7 +71,9 @@ pub(super) fn write(lines: &[Line], sizes: &Sizes) -> (String, u32) {
         let before = at.checked_sub(1).map(|before| &lines[before]);
         match (sizes.level(line), before) {
             (Some(level), before) => heading(&mut blocks, level, line, before),
-            (None, Some(before)) if continues(before, line, &blocks, leading) => append(&mut blocks, before, line, lines),
+            (None, Some(before)) if continues(before, line, &blocks, leading) => {
+                append(&mut blocks, before, line, lines)
+            }
             _ => start(&mut blocks, line),
         }
         at += 1;
@@ -82,13 +84,19 @@ pub(super) fn write(lines: &[Line], sizes: &Sizes) -> (String, u32) {
 
 fn heading(blocks: &mut Vec<Block>, level: u8, line: &Line, before: Option<&Line>) {
     let adjoins = before.is_some_and(|before| {
-        (before.size - line.size).abs() < 0.6 && line.base > before.base && line.base - before.base < 1.8 * line.size
+        (before.size - line.size).abs() < 0.6
+            && line.base > before.base
+            && line.base - before.base < 1.8 * line.size
     });
     match blocks.last_mut() {
-        Some(Block::Heading(same, text)) if *same == level && adjoins && text.len() + line.text.len() < LONGEST_HEADING => {
+        Some(Block::Heading(same, text))
+            if *same == level && adjoins && text.len() + line.text.len() < LONGEST_HEADING =>
+        {
             join(text, &line.text, true);
         }
-        _ if line.text.chars().count() <= LONGEST_HEADING => blocks.push(Block::Heading(level, line.text.clone())),
+        _ if line.text.chars().count() <= LONGEST_HEADING => {
+            blocks.push(Block::Heading(level, line.text.clone()))
+        }
         _ => start(blocks, line),
     }
 }
@@ -97,7 +105,9 @@ fn heading(blocks: &mut Vec<Block>, level: u8, line: &Line, before: Option<&Line
 fn leading(lines: &[Line]) -> f32 {
     let mut steps: Vec<f32> = lines
         .windows(2)
-        .filter(|pair| (pair[0].size - pair[1].size).abs() < 0.6 && (pair[0].left - pair[1].left).abs() < pair[0].size)
+        .filter(|pair| {
+            (pair[0].size - pair[1].size).abs() < 0.6 && (pair[0].left - pair[1].left).abs() < pair[0].size
+        })
         .map(|pair| (pair[1].base - pair[0].base) / pair[1].size.max(0.1))
         .filter(|step| (0.8..3.0).contains(step))
         .collect();
@@ -115,7 +125,8 @@ fn continues(before: &Line, line: &Line, blocks: &[Block], leading: f32) -> bool
         step < 1.75
     } else {
         // Cuts between blocks part widely set lines too; those that align and step as usual belong together.
-        let aligned = (before.left - line.left).abs() < line.size || (before.right - line.right).abs() < line.size;
+        let aligned =
+            (before.left - line.left).abs() < line.size || (before.right - line.right).abs() < line.size;
         aligned && step <= 1.12 * leading && before.right - before.left > 0.6 * (line.right - line.left)
     };
     open && alike && step > 0.0 && near && marker(&line.text).is_none()
@@ -159,7 +170,24 @@ fn marker(text: &str) -> Option<(Marker, &str)> {
     if rest.is_empty() {
         return None;
     }
-    if matches!(first, "•" | "●" | "▪" | "■" | "◦" | "○" | "‣" | "–" | "-" | "·" | "∙" | "➢" | "✓" | "❖" | "\u{f0b7}" | "\u{f0a7}") {
+    if matches!(
+        first,
+        "•" | "●"
+            | "▪"
+            | "■"
+            | "◦"
+            | "○"
+            | "‣"
+            | "–"
+            | "-"
+            | "·"
+            | "∙"
+            | "➢"
+            | "✓"
+            | "❖"
+            | "\u{f0b7}"
+            | "\u{f0a7}"
+    ) {
         return Some((Marker::Bullet, rest));
     }
     let digits = first.strip_suffix('.').or_else(|| first.strip_suffix(')'))?;
@@ -198,7 +226,8 @@ mod tests {
 
     #[test]
     fn short_lines_keep_their_ends() {
-        let lines = [line("Ann Example", 20.0, 10.0), line("A longer street name 12, behind the house", 32.0, 10.0)];
+        let lines =
+            [line("Ann Example", 20.0, 10.0), line("A longer street name 12, behind the house", 32.0, 10.0)];
         assert_eq!(text(&lines), "Ann Example\nA longer street name 12, behind the house");
     }
 }

@@ -88,9 +88,9 @@ fn open(bytes: Arc<Vec<u8>>) -> Result<Pdf, ParseFailure> {
         Ok(Err(LoadPdfError::Decryption(DecryptionError::PasswordProtected))) => {
             Err(failure::locked("the PDF asks for a password; save a copy without one and upload that"))
         }
-        Ok(Err(LoadPdfError::Decryption(_))) => {
-            Err(failure::locked("the PDF is encrypted in a way we cannot open; save a copy without encryption"))
-        }
+        Ok(Err(LoadPdfError::Decryption(_))) => Err(failure::locked(
+            "the PDF is encrypted in a way we cannot open; save a copy without encryption",
+        )),
         _ => Err(failure::damaged("the PDF is damaged; open it in a PDF program and save it again")),
     }
 }
@@ -122,7 +122,9 @@ fn read_page<'a>(
     }));
     let warning = match outcome {
         Ok(()) => None,
-        Err(cause) if cause.is::<TooMuch>() => Some("the page draws more than the limit; its text is cut".to_owned()),
+        Err(cause) if cause.is::<TooMuch>() => {
+            Some("the page draws more than the limit; its text is cut".to_owned())
+        }
         Err(_) => Some("the page is damaged; some of its text may be missing".to_owned()),
     };
     Reading { ink: collector.ink, warning }
@@ -170,7 +172,9 @@ fn layout(ink: &Ink) -> Vec<Line> {
             None => groups.push((segment.direction, vec![segment])),
         }
     }
-    groups.sort_by_key(|(_, group)| std::cmp::Reverse(group.iter().map(|segment| segment.text.len()).sum::<usize>()));
+    groups.sort_by_key(|(_, group)| {
+        std::cmp::Reverse(group.iter().map(|segment| segment.text.len()).sum::<usize>())
+    });
     let mut all = Vec::new();
     let mut block = 0;
     for (_, group) in groups {
@@ -184,7 +188,13 @@ fn layout(ink: &Ink) -> Vec<Line> {
 
 impl Draft {
     /// Asks for a second reading where the first is blank or garbled.
-    fn rescue<'p>(&mut self, page: &'p Page<'p>, settings: &InterpreterSettings, rescue: &mut Rescue<'_>, number: u32) {
+    fn rescue<'p>(
+        &mut self,
+        page: &'p Page<'p>,
+        settings: &InterpreterSettings,
+        rescue: &mut Rescue<'_>,
+        number: u32,
+    ) {
         let blank = self.characters == 0;
         if self.garbled || blank && self.drawn && !self.scanned {
             let better = rescue.opinion(number).filter(|text| !rescue::is_garbled(text, 0));
@@ -207,7 +217,9 @@ impl Draft {
             Err(_) => {}
         }
         if self.garbled && self.replacement.is_none() {
-            self.warnings.push("the fonts of this page do not say what their characters mean; its text is garbled".into());
+            self.warnings.push(
+                "the fonts of this page do not say what their characters mean; its text is garbled".into(),
+            );
         }
     }
 
@@ -244,6 +256,3 @@ fn text_string(bytes: &[u8]) -> String {
         _ => encoding_rs::WINDOWS_1252.decode_without_bom_handling(bytes).0.into_owned(),
     }
 }
-
-#[cfg(test)]
-mod tests;

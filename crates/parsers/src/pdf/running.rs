@@ -39,10 +39,8 @@ pub(super) fn drop_running(sheets: &mut [Sheet]) {
     // Left and right pages differ, and chapters change the line: a fifth of all pages, or a dozen of them, is a habit.
     let needed = FEWEST_PAGES.max((sheets.len() / 5).min(12));
     for sheet in sheets {
-        let running: Vec<usize> = candidates(sheet)
-            .filter(|(_, key)| nearby(&counts, key) >= needed)
-            .map(|(at, _)| at)
-            .collect();
+        let running: Vec<usize> =
+            candidates(sheet).filter(|(_, key)| nearby(&counts, key) >= needed).map(|(at, _)| at).collect();
         // A page of nothing but running lines keeps them: it would be empty.
         if running.len() < sheet.lines.len() {
             let mut at = 0;
@@ -56,17 +54,21 @@ pub(super) fn drop_running(sheets: &mut [Sheet]) {
 
 /// Heights are counted in steps; a line may fall on either side of one.
 fn nearby(counts: &HashMap<Key, usize>, key: &Key) -> usize {
-    (-1..=1)
-        .filter_map(|step| counts.get(&Key { words: key.words.clone(), height: key.height + step }))
-        .sum()
+    (-1..=1).filter_map(|step| counts.get(&Key { words: key.words.clone(), height: key.height + step })).sum()
 }
 
 fn candidates(sheet: &Sheet) -> impl Iterator<Item = (usize, Key)> + '_ {
     let inside = move |line: &Line| {
         line.upright && (line.base < sheet.height * MARGIN || line.base > sheet.height * (1.0 - MARGIN))
     };
-    let key = |line: &Line| Key { words: without_numbers(&line.text), height: (line.base / 4.0).round() as i32 };
-    sheet.lines.iter().enumerate().filter(move |(_, line)| inside(line)).map(move |(at, line)| (at, key(line)))
+    let key =
+        |line: &Line| Key { words: without_numbers(&line.text), height: (line.base / 4.0).round() as i32 };
+    sheet
+        .lines
+        .iter()
+        .enumerate()
+        .filter(move |(_, line)| inside(line))
+        .map(move |(at, line)| (at, key(line)))
 }
 
 fn without_numbers(text: &str) -> String {
@@ -110,7 +112,12 @@ mod tests {
         let mut sheets: Vec<Sheet> = (1..6)
             .map(|page| {
                 let (body, number) = (format!("Body of {page}"), format!("Page {page}"));
-                sheet(&[("Annual report", 30.0), (body.as_str(), 50.0), ("Same", 400.0), (number.as_str(), 780.0)])
+                sheet(&[
+                    ("Annual report", 30.0),
+                    (body.as_str(), 50.0),
+                    ("Same", 400.0),
+                    (number.as_str(), 780.0),
+                ])
             })
             .collect();
         drop_running(&mut sheets);

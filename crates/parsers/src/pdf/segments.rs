@@ -71,7 +71,8 @@ impl Segment {
         let larger = next.size.max(self.size);
         let smaller = next.size.min(self.size);
         // Raised and lowered characters belong to their line up to about half its height.
-        let same_line = (before.angle - next.angle).abs() < 0.05 && (next.base - before.base).abs() < 0.45 * larger;
+        let same_line =
+            (before.angle - next.angle).abs() < 0.05 && (next.base - before.base).abs() < 0.45 * larger;
         let gap = next.left - before.right;
         // Kerning and accents step back a little; a step back of more than half a letter starts something else.
         if !same_line || gap < -0.5 * next.size || gap > WIDE * larger {

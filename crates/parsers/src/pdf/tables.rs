@@ -82,8 +82,10 @@ mod tests {
     use super::*;
 
     fn row(base: f32, cells: &[(&str, f32, f32)]) -> Line {
-        let cells: Vec<Cell> =
-            cells.iter().map(|(text, left, right)| Cell { text: (*text).into(), left: *left, right: *right }).collect();
+        let cells: Vec<Cell> = cells
+            .iter()
+            .map(|(text, left, right)| Cell { text: (*text).into(), left: *left, right: *right })
+            .collect();
         let text = cells.iter().map(|cell| cell.text.clone()).collect::<Vec<_>>().join(" ");
         Line { text, left: 0.0, right: 300.0, base, size: 10.0, block: 0, upright: true, cells }
     }
@@ -103,7 +105,10 @@ mod tests {
 
     #[test]
     fn two_rows_are_not_enough() {
-        let lines = [row(10.0, &[("a", 0.0, 5.0), ("b", 50.0, 55.0)]), row(24.0, &[("c", 0.0, 5.0), ("d", 50.0, 55.0)])];
+        let lines = [
+            row(10.0, &[("a", 0.0, 5.0), ("b", 50.0, 55.0)]),
+            row(24.0, &[("c", 0.0, 5.0), ("d", 50.0, 55.0)]),
+        ];
         assert!(table(&lines).is_none());
     }
 }

@@ -214,7 +214,8 @@ impl Reader {
             "ls" => self.state.list = on,
             "ilvl" => self.state.level = usize::try_from(number.unwrap_or(0)).unwrap_or(0),
             "outlinelevel" => {
-                self.state.outline = number.and_then(|level| u8::try_from(level).ok()).filter(|level| *level < 9);
+                self.state.outline =
+                    number.and_then(|level| u8::try_from(level).ok()).filter(|level| *level < 9);
             }
             "plain" => self.state.hidden = false,
             _ => {
@@ -241,16 +242,21 @@ impl Reader {
             "stylesheet" => Destination::Styles,
             "title" => Destination::Title,
             "listtext" | "pntext" => Destination::ItemText,
-            "colortbl" | "pict" | "object" | "objdata" | "fldinst" | "info" | "filetbl" | "themedata" | "datastore"
-            | "listtable" | "listoverridetable" | "rsidtbl" | "latentstyles" | "xmlnstbl" | "bkmkstart" | "bkmkend"
-            | "nonshppict" | "generator" | "mmathPr" | "atnid" | "atnauthor" | "atndate" | "operator" | "author"
-            | "sp" | "sn" | "sv" | "revtbl" | "header" | "footer" | "headerl" | "headerr" | "headerf" | "footerl"
-            | "footerr" | "footerf" | "pgdsctbl" => Destination::Skip,
+            "colortbl" | "pict" | "object" | "objdata" | "fldinst" | "info" | "filetbl" | "themedata"
+            | "datastore" | "listtable" | "listoverridetable" | "rsidtbl" | "latentstyles" | "xmlnstbl"
+            | "bkmkstart" | "bkmkend" | "nonshppict" | "generator" | "mmathPr" | "atnid" | "atnauthor"
+            | "atndate" | "operator" | "author" | "sp" | "sn" | "sv" | "revtbl" | "header" | "footer"
+            | "headerl" | "headerr" | "headerf" | "footerl" | "footerr" | "footerf" | "pgdsctbl" => {
+                Destination::Skip
+            }
             "shptxt" | "fldrslt" | "result" => Destination::Body,
             _ => return false,
         };
         // Within something skipped everything is, except titles inside the document's properties.
-        if self.state.destination == Destination::Skip && destination != Destination::Title && name != "shptxt" {
+        if self.state.destination == Destination::Skip
+            && destination != Destination::Title
+            && name != "shptxt"
+        {
             return true;
         }
         self.state.destination = destination;
