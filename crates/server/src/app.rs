@@ -7,6 +7,7 @@ use engine::seams::{catalog::Catalog, limiter::Limiter};
 use crate::{
     config::Config,
     http::{auth::Identities, guard::Guard, metrics::Metrics},
+    library::Library,
 };
 
 /// A handle on the server's parts; cheap to clone.
@@ -19,6 +20,10 @@ pub struct Parts {
     pub config: Config,
     /// Users, boxes, keys.
     pub catalog: Arc<dyn Catalog>,
+    /// Files: originals, pages and the queue.
+    pub library: Arc<Library>,
+    /// Signs download links.
+    pub link_secret: Vec<u8>,
     /// Counts requests.
     pub limiter: Arc<dyn Limiter>,
     /// Keys looked up before, and when each was last used.

@@ -1,15 +1,26 @@
 //! Puts a server together: the only place that names concrete backends.
 
-use std::{path::Path, sync::Arc};
+use std::{fs::File, path::Path, sync::Arc};
 
-use engine::seams::catalog::Catalog;
-use stores::{catalog, limiter};
+use anyhow::{Context, Result, bail};
+use engine::{ingest::Ingest, seams::catalog::Catalog};
+use parsers::ChildParser;
+use stores::{
+    blobs::Blobs,
+    catalog,
+    index::{Bounds, Embedded},
+    limiter,
+};
 
 use crate::{
     app::{App, Parts},
     config::Config,
     http::{auth::Identities, guard::Guard, metrics::Metrics},
+    library::Library,
 };
+
+/// The first word on the command line of a parser's child process.
+pub const PARSE_CHILD: &str = "parse-child";
 
 /// Opens the catalog in a data folder, making both where there is none.
 pub fn open_catalog(data: &Path) -> Result<Arc<dyn Catalog>, stores::Error> {
@@ -17,16 +28,58 @@ pub fn open_catalog(data: &Path) -> Result<Arc<dyn Catalog>, stores::Error> {
     Ok(Arc::new(catalog::Sqlite::open(&data.join("catalog.db"))?))
 }
 
+/// Opens the files of all boxes in a data folder.
+pub fn open_library(data: &Path) -> Result<Library> {
+    let index = Embedded::open(data.join("index"), Bounds::default())?;
+    Ok(Library::new(open_catalog(data)?, Blobs::open(&data.join("blobs"))?, Arc::new(index)))
+}
+
+/// A server that is put together, and what it needs beside its requests.
+pub struct Assembled {
+    /// What requests reach.
+    pub app: App,
+    /// What workers run.
+    pub ingest: Ingest,
+    /// Held for as long as the server runs.
+    _lock: File,
+}
+
 /// Everything that a server needs, from its data folder and settings.
-pub fn assemble(data: &Path, config: Config) -> Result<App, stores::Error> {
-    let catalog = open_catalog(data)?;
+pub async fn assemble(data: &Path, config: Config) -> Result<Assembled> {
+    let lock = lock(data)?;
+    let library = Arc::new(open_library(data)?);
+    library.recover().await?;
+    library.catalog.requeue_abandoned(jiff::Timestamp::MAX).await?;
     let limiter = limiter::Memory::open(config.limits.requests(), &data.join("limits"))?;
-    Ok(App::new(Parts {
-        config,
-        catalog,
+    let ingest = Ingest { parser: Arc::new(parser(data, &config)?), index: library.index.clone() };
+    let app = App::new(Parts {
+        catalog: library.catalog.clone(),
+        link_secret: library.catalog.link_secret().await?,
+        library,
         limiter: Arc::new(limiter),
         identities: Identities::default(),
         guard: Guard::default(),
         metrics: Metrics::default(),
-    }))
+        config,
+    });
+    Ok(Assembled { app, ingest, _lock: lock })
+}
+
+/// One server a data folder: two would take each other's work for abandoned.
+fn lock(data: &Path) -> Result<File> {
+    stores::make_private_folder(data)?;
+    let path = data.join("lock");
+    let file = File::create(&path).with_context(|| format!("cannot write {}", path.display()))?;
+    if file.try_lock().is_err() {
+        bail!("another quire server runs on {}; stop it, or use another --data folder", data.display());
+    }
+    Ok(file)
+}
+
+/// Files are read by children of this very binary.
+fn parser(data: &Path, config: &Config) -> Result<ChildParser> {
+    let scratch = data.join("scratch");
+    stores::make_private_folder(&scratch)?;
+    let limits = parsers::Limits { ocr_languages: config.ingest.ocr_languages.clone(), ..Default::default() };
+    Ok(ChildParser::of_this_binary(vec![PARSE_CHILD.into()], limits, scratch)?)
 }

@@ -5,5 +5,7 @@ pub mod assemble;
 pub mod commands;
 pub mod config;
 pub mod http;
+pub mod library;
 pub mod logging;
 pub mod passwords;
+pub mod worker;

@@ -94,7 +94,12 @@ impl Library {
         Ok(Some(Receipt { file: record, originals, removed }))
     }
 
-    async fn finish_delete(&self, writing: &Writing, file: FileId, sha256: &str) -> Result<(u64, Removed), Fault> {
+    async fn finish_delete(
+        &self,
+        writing: &Writing,
+        file: FileId,
+        sha256: &str,
+    ) -> Result<(u64, Removed), Fault> {
         let removed = self.index.remove(writing, file).await?;
         let original = self.remove_original(sha256).await?;
         self.catalog.finish_delete(writing, file).await?;

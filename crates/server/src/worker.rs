@@ -62,7 +62,9 @@ async fn work(library: &Library, ingest: &Ingest, job: &Job, worker: &str) {
             let duration_ms = started.elapsed().as_millis() as u64;
             tracing::info!(file.id = %job.file, box.id = %job.box_id, duration_ms, "Worked on a file");
         }
-        Ok(false) => tracing::info!(file.id = %job.file, "Gave up a file that was deleted or replaced meanwhile"),
+        Ok(false) => {
+            tracing::info!(file.id = %job.file, "Gave up a file that was deleted or replaced meanwhile")
+        }
         Err(fault) => {
             tracing::error!(file.id = %job.file, error = ?fault, "Could not work on a file");
             let _ = library.catalog.finish_job(job, worker, retry_or_fail(job, None), Timestamp::now()).await;
@@ -139,7 +141,12 @@ fn retry_or_fail(job: &Job, failure: Option<&ParseFailure>) -> JobOutcome {
 }
 
 /// Ends when the job is no longer ours; dropping the reading then stops the parser.
-async fn beat_until_lost(library: &Library, job: &Job, worker: &str, progress: &Progress) -> Result<(), Fault> {
+async fn beat_until_lost(
+    library: &Library,
+    job: &Job,
+    worker: &str,
+    progress: &Progress,
+) -> Result<(), Fault> {
     loop {
         tokio::time::sleep(BEAT).await;
         if !library.catalog.beat(job, worker, progress.get(), Timestamp::now()).await? {

@@ -9,9 +9,10 @@ use engine::{
 use serde_json::json;
 
 use super::{
-    Global,
+    Global, local,
     output::{self, moment},
 };
+use crate::assemble;
 
 #[derive(Subcommand)]
 pub(super) enum Command {
@@ -122,9 +123,9 @@ async fn revoke(global: &Global, named: &str, email: &Email) -> Result<(), Fault
 }
 
 async fn delete(global: &Global, named: &str) -> Result<(), Fault> {
-    let catalog = global.catalog()?;
-    let record = find(&*catalog, named).await?;
-    catalog.delete_box(&Writing::for_operator(record.id)).await?;
+    let library = assemble::open_library(&global.data).map_err(local)?;
+    let record = find(&*library.catalog, named).await?;
+    library.delete_box(record.id).await?;
     let value = json!({"boxId": record.id, "deleted": true});
     output::print(global.json, &value, &format!("Deleted the box {}", record.name.as_str()));
     Ok(())

@@ -3,23 +3,23 @@
 use std::{net::SocketAddr, path::Path, time::Duration};
 
 use clap::Args;
-use engine::Fault;
+use engine::{Fault, ingest::Ingest};
 use tokio::{
     net::TcpListener,
     signal::unix::{Signal, SignalKind, signal},
 };
-use tokio_util::sync::CancellationToken;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::{Global, local, output};
 use crate::{
     app::App,
-    assemble::assemble,
+    assemble::{Assembled, assemble},
     config::{Config, Tls},
     http::{
         listener::{self, Service},
         routes,
     },
-    logging,
+    logging, worker,
 };
 
 /// How often it is written down when keys were last used.
@@ -68,17 +68,31 @@ pub(super) async fn serve(
     listener: TcpListener,
     announcement: &str,
 ) -> Result<(), Fault> {
-    let app = assemble(data, config).map_err(|error| local(error.into()))?;
-    let service = Service::of(&app, data).map_err(local)?;
+    let Assembled { app, ingest, .. } = &assemble(data, config).await.map_err(local)?;
+    let service = Service::of(app, data).map_err(local)?;
     let shutdown = CancellationToken::new();
+    let workers = start_workers(app, ingest, &shutdown);
     let uses = tokio::spawn(write_down_uses(app.clone(), shutdown.clone()));
-    serve_metrics(&app, &shutdown).await;
+    serve_metrics(app, &shutdown).await;
     tokio::spawn(stop_on_signal(Signals::listen()?, shutdown.clone()));
     output::say(announcement);
     listener::serve(listener, service, shutdown).await;
+    workers.wait().await;
     let _ = uses.await;
     tracing::info!("Stopped");
     Ok(())
+}
+
+fn start_workers(app: &App, ingest: &Ingest, shutdown: &CancellationToken) -> TaskTracker {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let wanted = app.config.ingest.workers;
+    let tracker = TaskTracker::new();
+    for number in 1..=if wanted == 0 { cores } else { wanted } {
+        let name = format!("{}-{number}", std::process::id());
+        tracker.spawn(worker::run(app.library.clone(), ingest.clone(), name, shutdown.clone()));
+    }
+    tracker.close();
+    tracker
 }
 
 /// The first signal drains, the second ends the process at once.

@@ -21,6 +21,8 @@ pub struct Config {
     pub http: Http,
     /// How much is too much.
     pub limits: LimitSettings,
+    /// Reading files.
+    pub ingest: IngestSettings,
     /// The monthly quota.
     pub units: Units,
     /// API keys.
@@ -91,6 +93,16 @@ impl LimitSettings {
             user: Limit { requests: self.user_requests, window_s: self.user_window_s },
         }
     }
+}
+
+/// `[ingest]`
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct IngestSettings {
+    /// Files read at the same time; 0: one a core.
+    pub workers: usize,
+    /// Languages for text recognition.
+    pub ocr_languages: String,
 }
 
 /// `[units]`

@@ -8,16 +8,16 @@ use axum::{
 };
 use engine::{
     Fault, Reason,
-    access::{Caller, Reading, no_such_box},
+    access::{Caller, Reading, Writing, no_such_box},
     apikey::ApiKey,
-    ids::BoxId,
-    seams::catalog::{Catalog, Exposure, KeyState, StoredKey},
+    ids::{BoxId, FileId},
+    seams::catalog::{Catalog, Exposure, FileRecord, KeyState, StoredKey},
 };
 use jiff::Timestamp;
 use parking_lot::{Mutex, RwLock};
 use subtle::ConstantTimeEq;
 
-use super::error::Failure;
+use super::{error::Failure, routes::no_such_file};
 use crate::app::App;
 
 /// Keys kept in memory at most; each is small, and a fresh start costs one look-up a key.
@@ -41,6 +41,27 @@ struct Known {
 struct Identity {
     stored: StoredKey,
     caller: Arc<Caller>,
+}
+
+impl Identity {
+    /// The caller, unless the key was revoked, has expired or belongs to a disabled account.
+    fn usable(&self, now: Timestamp) -> Result<Arc<Caller>, Fault> {
+        match self.stored.state {
+            KeyState::Active => {}
+            KeyState::Revoked => return Err(Fault::new(Reason::KeyRevoked, "the key was revoked")),
+            KeyState::UserDisabled => {
+                return Err(Fault::new(
+                    Reason::KeyRevoked,
+                    "the account that the key belongs to is disabled",
+                ));
+            }
+        }
+        if self.caller.expires_at.is_some_and(|end| end <= now) {
+            return Err(Fault::new(Reason::KeyExpired, "the key has expired")
+                .hint("create a new one in the dashboard"));
+        }
+        Ok(self.caller.clone())
+    }
 }
 
 impl Identities {
@@ -178,10 +199,91 @@ impl FromRequestParts<App> for ReadingBox {
     }
 }
 
-/// The box that the path names first. A text that is no box id names a box that does not exist.
+/// The right to change the box in the path.
+pub struct WritingBox(pub Writing);
+
+impl FromRequestParts<App> for WritingBox {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Failure> {
+        let Asking(caller) = Asking::from_request_parts(parts, app).await?;
+        Ok(WritingBox(caller.may_write(box_in_path(parts, app).await?)?))
+    }
+}
+
+/// The file in the path, and the right to read its box.
+pub struct ReadingFile {
+    /// What is known of the file.
+    pub record: FileRecord,
+    /// The right to read its box.
+    pub reading: Reading,
+}
+
+impl FromRequestParts<App> for ReadingFile {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Failure> {
+        let Asking(caller) = Asking::from_request_parts(parts, app).await?;
+        let id = in_path(parts, app, "file_id")
+            .await
+            .and_then(|text| text.parse().ok())
+            .ok_or_else(no_such_file)?;
+        Ok(readable_file(app, &caller, id).await?)
+    }
+}
+
+/// A file that a caller may read. A file in a box of somebody else is no file at all.
+pub async fn readable_file(app: &App, caller: &Caller, id: FileId) -> Result<ReadingFile, Fault> {
+    let box_id = app.catalog.box_of_file(id).await?.ok_or_else(no_such_file)?;
+    let reading = caller.may_read(box_id).map_err(hide_unknown_box)?;
+    let record = app.catalog.files(&reading, &[id]).await?.pop().flatten().ok_or_else(no_such_file)?;
+    Ok(ReadingFile { record, reading })
+}
+
+/// The file in the path, and the right to change its box.
+pub struct WritingFile {
+    /// Which file.
+    pub id: FileId,
+    /// The right to change its box.
+    pub writing: Writing,
+}
+
+impl FromRequestParts<App> for WritingFile {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Failure> {
+        let Asking(caller) = Asking::from_request_parts(parts, app).await?;
+        let id = in_path(parts, app, "file_id")
+            .await
+            .and_then(|text| text.parse().ok())
+            .ok_or_else(no_such_file)?;
+        let box_id = app.catalog.box_of_file(id).await?.ok_or_else(no_such_file)?;
+        Ok(WritingFile { id, writing: caller.may_write(box_id).map_err(hide_unknown_box)? })
+    }
+}
+
+/// Whoever has no part in a box does not learn that a file is in it.
+fn hide_unknown_box(fault: Fault) -> Fault {
+    if matches!(fault.reason, Reason::BoxUnknown | Reason::KeyScope) { no_such_file() } else { fault }
+}
+
+/// The box that the path names. A text that is no box id names a box that does not exist.
 async fn box_in_path(parts: &mut Parts, app: &App) -> Result<BoxId, Fault> {
-    let path = Path::<Vec<(String, String)>>::from_request_parts(parts, app).await;
-    let segments = path.map(|Path(segments)| segments).unwrap_or_default();
-    let named = segments.iter().find(|(name, _)| name == "box_id");
-    named.and_then(|(_, value)| value.parse().ok()).ok_or_else(no_such_box)
+    in_path(parts, app, "box_id").await.and_then(|text| text.parse().ok()).ok_or_else(no_such_box)
+}
+
+async fn in_path(parts: &mut Parts, app: &App, name: &str) -> Option<String> {
+    let Path(segments) = Path::<Vec<(String, String)>>::from_request_parts(parts, app).await.ok()?;
+    segments.into_iter().find(|(segment, _)| segment == name).map(|(_, value)| value)
+}
+
+/// Whether a key that was good before still is, and still reaches a box: for answers that go on for long.
+pub async fn still_may_read(app: &App, prefix: &str, box_id: BoxId) -> Result<Reading, Fault> {
+    usable(app, prefix).await?.may_read(box_id)
+}
+
+/// The caller behind a key's prefix, if the key could be used now. For links that a key has signed.
+pub async fn usable(app: &App, prefix: &str) -> Result<Arc<Caller>, Fault> {
+    let identity = app.identities.find(&*app.catalog, prefix).await?.ok_or_else(not_found)?;
+    identity.usable(Timestamp::now())
 }

@@ -6,12 +6,15 @@ pub mod error;
 pub mod guard;
 pub mod layers;
 pub mod limits;
+pub mod links;
 pub mod listener;
 pub mod metrics;
+pub mod origin;
 pub mod plain;
 pub mod reply;
 pub mod routes;
 pub mod tls;
+pub mod token;
 
 /// Where the API lives; carries its version.
 pub const BASE: &str = "/api/public/v1";

@@ -2,9 +2,15 @@
 
 mod boxes;
 mod check;
+mod documents;
+mod events;
+mod files;
 mod health;
+mod links;
 
-use axum::{Router, response::IntoResponse, routing::get};
+pub(crate) use files::no_such_file;
+
+use axum::{Router, extract::DefaultBodyLimit, response::IntoResponse, routing::get};
 use utoipa::{
     Modify, OpenApi,
     openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme},
@@ -47,6 +53,14 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(check::check))
         .routes(routes!(boxes::list))
         .routes(routes!(boxes::show))
+        .routes(routes!(files::list_box, files::upload))
+        .routes(routes!(files::list_all))
+        .routes(routes!(files::show, files::change, files::delete))
+        .routes(routes!(documents::report))
+        .routes(routes!(documents::retrieve_full))
+        .routes(routes!(links::of_file))
+        .routes(routes!(links::by_query, links::by_body))
+        .routes(routes!(events::events))
 }
 
 /// The description of the API, as served and as kept in `docs/openapi.json`.
@@ -68,11 +82,14 @@ pub fn router(app: &App) -> Router {
     );
     let routes = Router::new()
         .nest(BASE, api)
+        .route("/d/{token}", get(links::download))
         .route("/healthz", get(health::alive))
         .route("/readyz", get(health::ready))
         .fallback(layers::unknown_route)
         .method_not_allowed_fallback(layers::unknown_method)
-        .with_state(app.clone());
+        .with_state(app.clone())
+        // Every reader of a body has its own limit.
+        .layer(DefaultBodyLimit::disable());
     layers::stack(app, routes)
 }
 

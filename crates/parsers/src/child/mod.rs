@@ -1,0 +1,239 @@
+//! Parses each file in a child process of its own: the parent watches the clock, the kernel the rest.
+
+mod frames;
+mod inside;
+mod sandbox;
+
+use std::ffi::OsString;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use engine::document::{Document, Page};
+use engine::seams::parser::{FailureKind, ParseFailure, Parser, Progress};
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::process::{Child, ChildStdout, Command};
+use tokio::time::{Instant, timeout_at};
+
+use crate::{Limits, failure};
+use frames::{Frame, Request};
+
+pub use inside::child_main;
+
+/// Reads files in child processes, one for each.
+///
+/// The child is `program` with `args`, usually this very binary with a hidden subcommand whose first act is
+/// [`child_main`]. Dropping the future kills the child and all it started.
+#[derive(Debug, Clone)]
+pub struct ChildParser {
+    /// The program to run.
+    pub program: PathBuf,
+    /// What makes the program call [`child_main`].
+    pub args: Vec<OsString>,
+    /// What one file may cost.
+    pub limits: Limits,
+    /// Where each child gets a folder of its own, removed when it ends.
+    pub scratch_root: PathBuf,
+}
+
+impl ChildParser {
+    /// A parser that runs this very binary with `args`.
+    pub fn of_this_binary(
+        args: Vec<OsString>,
+        limits: Limits,
+        scratch_root: PathBuf,
+    ) -> std::io::Result<Self> {
+        Ok(Self { program: std::env::current_exe()?, args, limits, scratch_root })
+    }
+
+    fn spawn(&self, scratch: &Path) -> std::io::Result<Running> {
+        let errors = std::fs::File::create(scratch.join("errors"))?;
+        let child = Command::new(&self.program)
+            .args(&self.args)
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_else(|| "/usr/local/bin:/usr/bin:/bin".into()))
+            .env("TMPDIR", scratch)
+            // Each arena of the C library reserves 64 MiB of the address space that is limited.
+            .env("MALLOC_ARENA_MAX", "1")
+            .current_dir(scratch)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(errors)
+            .process_group(0)
+            .kill_on_drop(true)
+            .spawn()?;
+        Ok(Running { child })
+    }
+}
+
+#[async_trait]
+impl Parser for ChildParser {
+    async fn parse(&self, path: &Path, name: &str, progress: Progress<'_>) -> Result<Document, ParseFailure> {
+        let start = |error: std::io::Error| failure::internal(format!("the parser could not start: {error}"));
+        let scratch =
+            tempfile::Builder::new().prefix("parse-").tempdir_in(&self.scratch_root).map_err(start)?;
+        let folder = std::fs::canonicalize(scratch.path()).map_err(start)?;
+        let path = std::fs::canonicalize(path)
+            .map_err(|error| failure::internal(format!("the file cannot be opened: {error}")))?;
+        let mut running = self.spawn(&folder).map_err(start)?;
+        let request =
+            Request { path, name: name.to_owned(), scratch: folder.clone(), limits: self.limits.clone() };
+        let request = serde_json::to_vec(&request).map_err(|error| failure::internal(error.to_string()))?;
+        if let Some(mut stdin) = running.child.stdin.take() {
+            // A child that died early is noticed below, with a better reason than a broken pipe.
+            let _ = stdin.write_all(&request).await;
+        }
+        let outcome = listen(&mut running, &self.limits, progress).await;
+        running.kill();
+        let status = running.child.wait().await.ok();
+        match outcome {
+            Outcome::Document(document) => Ok(document),
+            Outcome::Failed(why) => Err(why),
+            Outcome::Ended => Err(cause_of_death(status, &last_words(&folder).await, &self.limits)),
+        }
+    }
+}
+
+/// A child that is killed, with all it started, when it is dropped.
+struct Running {
+    child: Child,
+}
+
+impl Running {
+    fn kill(&mut self) {
+        // The id is gone once the child is waited for, so it cannot name a stranger.
+        if let Some(id) = self.child.id().and_then(|id| i32::try_from(id).ok()) {
+            let _ = killpg(Pid::from_raw(id), Signal::SIGKILL);
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// How listening to a child ended.
+enum Outcome {
+    Document(Document),
+    Failed(ParseFailure),
+    /// It stopped talking without an answer.
+    Ended,
+}
+
+/// The time a child has: some to start with, more for each page it really reads.
+struct Clock {
+    start: Instant,
+    pages: u32,
+    recognised: u32,
+}
+
+impl Clock {
+    fn end(&self, limits: &Limits) -> Instant {
+        let earned = limits.base_seconds
+            + limits.seconds_per_page * f64::from(self.pages)
+            + limits.seconds_per_ocr_page * f64::from(self.recognised);
+        self.start + Duration::from_secs_f64(earned.clamp(0.0, limits.total_seconds.max(0.0)))
+    }
+}
+
+async fn listen(running: &mut Running, limits: &Limits, progress: Progress<'_>) -> Outcome {
+    let Some(stdout) = running.child.stdout.take() else { return Outcome::Ended };
+    let mut lines = BufReader::new(stdout.take(limits.reply_bytes));
+    let mut clock = Clock { start: Instant::now(), pages: 0, recognised: 0 };
+    let mut pages: Vec<Page> = Vec::new();
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let read = match timeout_at(clock.end(limits), lines.read_until(b'\n', &mut line)).await {
+            Ok(Ok(read)) => read,
+            Ok(Err(_)) => return Outcome::Ended,
+            Err(_) => return Outcome::Failed(too_slow(&clock)),
+        };
+        if read == 0 {
+            return ended(&lines);
+        }
+        let Ok(frame) = serde_json::from_slice::<Frame>(&line) else { return ended(&lines) };
+        match frame {
+            Frame::Progress { done, total, recognised } => {
+                // A child may claim what it likes; it earns time for pages within the limits only.
+                clock.pages = clock.pages.max(done.min(limits.pages));
+                clock.recognised = clock.recognised.max(recognised.min(limits.ocr_pages));
+                progress(done, total);
+            }
+            Frame::Page(page) => {
+                let expected = u32::try_from(pages.len() + 1).unwrap_or(u32::MAX);
+                if page.number != expected || expected > limits.pages {
+                    return Outcome::Failed(failure::internal("the parser gave pages out of order"));
+                }
+                pages.push(page);
+            }
+            Frame::Done { media_type, title, warnings } => {
+                if pages.is_empty() {
+                    return Outcome::Failed(failure::internal("the parser gave no pages"));
+                }
+                progress(pages.len() as u32, Some(pages.len() as u32));
+                return Outcome::Document(Document { media_type, title, pages, warnings });
+            }
+            Frame::Failed(why) => return Outcome::Failed(why),
+        }
+    }
+}
+
+/// Silence is the child's end, or ours where it said more than we listen to.
+fn ended(lines: &BufReader<tokio::io::Take<ChildStdout>>) -> Outcome {
+    if lines.get_ref().limit() == 0 {
+        return Outcome::Failed(failure::limits("the file holds more text than the limit"));
+    }
+    Outcome::Ended
+}
+
+fn too_slow(clock: &Clock) -> ParseFailure {
+    let seconds = clock.start.elapsed().as_secs();
+    failure::limits(format!(
+        "the file took longer than {seconds} seconds to read and was stopped after {} pages",
+        clock.pages
+    ))
+}
+
+/// The end of what the child wrote to its standard error.
+async fn last_words(scratch: &Path) -> String {
+    /// One message of the runtime.
+    const LONGEST: u64 = 4096;
+    let Ok(file) = tokio::fs::File::open(scratch.join("errors")).await else { return String::new() };
+    let mut words = Vec::new();
+    let _ = file.take(LONGEST).read_to_end(&mut words).await;
+    String::from_utf8_lossy(&words).into_owned()
+}
+
+fn cause_of_death(status: Option<ExitStatus>, words: &str, limits: &Limits) -> ParseFailure {
+    let memory = || {
+        failure::limits(format!(
+            "reading the file needs more than {} MB of memory",
+            limits.memory_bytes >> 20
+        ))
+    };
+    let signal = status.and_then(|status| status.signal()).and_then(|number| Signal::try_from(number).ok());
+    match signal {
+        _ if words.contains("memory allocation of") => memory(),
+        _ if words.contains("overflowed its stack") => failure::limits("the file nests its parts too deeply"),
+        Some(Signal::SIGXCPU) => failure::limits("reading the file takes too much computing time"),
+        Some(Signal::SIGXFSZ) => failure::limits("reading the file needs too much scratch space"),
+        Some(Signal::SIGKILL) => memory(),
+        Some(_) => failure::damaged("the file is damaged in a way that stopped the parser"),
+        None => {
+            let code = status
+                .and_then(|status| status.code())
+                .map_or_else(|| "unknown".to_owned(), |code| code.to_string());
+            ParseFailure {
+                kind: FailureKind::Internal,
+                message: format!("the parser ended without an answer (code {code})"),
+            }
+        }
+    }
+}

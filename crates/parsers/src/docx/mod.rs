@@ -1,0 +1,136 @@
+//! Word documents: paragraphs, lists, tables, notes, text boxes, comments and equations in reading order.
+
+mod body;
+mod numbering;
+mod styles;
+
+use std::ops::ControlFlow;
+
+use engine::seams::parser::ParseFailure;
+
+use crate::blocks::Block;
+use crate::package::{self, Package};
+use crate::xml::{self, Node};
+use crate::{Job, Parsed, failure, pages};
+
+use body::{Body, Sources};
+
+/// A link from one part of an Office package to another.
+#[derive(Debug, Clone)]
+pub(crate) struct Relationship {
+    pub(crate) id: String,
+    /// The last word of its type, such as `styles`; the rest differs between strict and transitional files.
+    pub(crate) kind: String,
+    /// The part it leads to, resolved.
+    pub(crate) target: String,
+}
+
+/// The links of one part.
+pub(crate) fn relationships(
+    package: &mut Package<'_>,
+    part: &str,
+) -> Result<Vec<Relationship>, ParseFailure> {
+    let (folder, file) = part.rsplit_once('/').unwrap_or(("", part));
+    let name =
+        if folder.is_empty() { format!("_rels/{file}.rels") } else { format!("{folder}/_rels/{file}.rels") };
+    let Some(xml) = package.read(&name)? else { return Ok(Vec::new()) };
+    let link = |node: &Node| {
+        if node.attribute("TargetMode") == Some("External") {
+            return None;
+        }
+        Some(Relationship {
+            id: node.attribute("Id")?.to_owned(),
+            kind: node.attribute("Type")?.rsplit('/').next()?.to_owned(),
+            target: package::resolve(part, node.attribute("Target")?),
+        })
+    };
+    Ok(xml::parse(&xml).nodes().filter_map(link).collect())
+}
+
+/// The main part of an Office package.
+pub(crate) fn main_part(package: &mut Package<'_>, usual: &str) -> Result<String, ParseFailure> {
+    let links = relationships(package, "")?;
+    let main = links.into_iter().find(|link| link.kind == "officeDocument").map(|link| link.target);
+    Ok(main.filter(|part| package.has(part)).unwrap_or_else(|| usual.to_owned()))
+}
+
+/// The title an Office document states in its properties.
+pub(crate) fn title(package: &mut Package<'_>) -> Option<String> {
+    let xml = package.read("docProps/core.xml").ok()??;
+    let title = xml::parse(&xml).child("title")?.text();
+    Some(title).filter(|title| !title.trim().is_empty())
+}
+
+/// Reads a Word document.
+pub(crate) fn parse(bytes: &[u8], job: &Job<'_>) -> Result<Parsed, ParseFailure> {
+    let mut package = Package::open(bytes, job.limits.inflated_bytes)?;
+    let main = main_part(&mut package, "word/document.xml")?;
+    let links = relationships(&mut package, &main)?;
+    let Some(document) = package.read(&main)? else {
+        return Err(failure::damaged("the Word document has no text part; open and save it again in Word"));
+    };
+    let sources = Sources::read(&mut package, &links)?;
+    let mut body = Body::new(&sources);
+    xml::each_child(&document, "body", |node| {
+        body.block(&node);
+        ControlFlow::Continue(())
+    });
+    drop(document);
+    let mut blocks = margins(&mut package, &links, "header", &sources)?;
+    blocks.extend(body.finish());
+    blocks.extend(margins(&mut package, &links, "footer", &sources)?);
+    blocks.extend(comments(&mut package, &links, &sources)?);
+    Ok(Parsed { title: title(&mut package), pages: pages::paginate(&blocks), warnings: Vec::new() })
+}
+
+/// Headers or footers, each distinct text once: they say what the document is, but not on every page.
+fn margins(
+    package: &mut Package<'_>,
+    links: &[Relationship],
+    kind: &str,
+    sources: &Sources,
+) -> Result<Vec<Block>, ParseFailure> {
+    let mut blocks: Vec<Block> = Vec::new();
+    for link in links.iter().filter(|link| link.kind == kind) {
+        let Some(xml) = package.read(&link.target)? else { continue };
+        let mut body = Body::new(sources);
+        body.children(&xml::parse(&xml));
+        for block in body.finish() {
+            let block = match block {
+                Block::Heading(_, text) => Block::Paragraph(text),
+                other => other,
+            };
+            // "Page 3 of 7" says nothing about the document.
+            let only_number = matches!(&block, Block::Paragraph(text)
+                if text.split_whitespace().all(|word| word.len() < 5 || !word.chars().any(char::is_alphabetic)));
+            if !only_number && !block.is_empty() && block != Block::PageBreak && !blocks.contains(&block) {
+                blocks.push(block);
+            }
+        }
+    }
+    Ok(blocks)
+}
+
+/// Comments with their authors, after the text they are about.
+fn comments(
+    package: &mut Package<'_>,
+    links: &[Relationship],
+    sources: &Sources,
+) -> Result<Vec<Block>, ParseFailure> {
+    let mut blocks = Vec::new();
+    for link in links.iter().filter(|link| link.kind == "comments") {
+        let Some(xml) = package.read(&link.target)? else { continue };
+        for comment in xml::parse(&xml).nodes().filter(|node| node.name == "comment") {
+            let text = body::cell_text(&Body::of(sources, comment));
+            if text.is_empty() {
+                continue;
+            }
+            let author = comment.attribute("author").filter(|author| !author.trim().is_empty());
+            blocks.push(Block::Paragraph(match author {
+                Some(author) => format!("[Comment by {author}: {text}]"),
+                None => format!("[Comment: {text}]"),
+            }));
+        }
+    }
+    Ok(blocks)
+}

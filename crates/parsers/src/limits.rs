@@ -1,0 +1,70 @@
+//! What one file may cost: every cap of the parsers and of the child process they run in.
+
+use serde::{Deserialize, Serialize};
+
+/// Caps on what one file may ask for. A file that passes one of them fails or is cut with a warning.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Limits {
+    /// Pages of one file. The largest books and manuals have a few thousand; page-tree bombs have a billion.
+    pub pages: u32,
+    /// Bytes of text of one file. The Bible is 4 MB; 64 MiB is a shelf of books.
+    pub text_bytes: usize,
+    /// Bytes that archives of one file may inflate to, counted while reading: archives lie about their sizes.
+    pub inflated_bytes: u64,
+    /// Characters drawn on one PDF page. A dense newspaper page has 30,000.
+    pub glyphs_per_page: usize,
+    /// How deep markup may nest. Hand-made documents stay below 50; the stack of the parse thread holds far more.
+    pub nesting: usize,
+    /// How deep mails may lie within mails.
+    pub attachment_depth: u32,
+    /// Pixels of one picture given to text recognition: an A3 page at 400 dpi has 31 million.
+    pub image_pixels: u64,
+    /// Whether pictures and scanned pages are read with `tesseract` where it is installed.
+    pub ocr: bool,
+    /// The languages handed to `tesseract`, such as `eng` or `eng+deu`.
+    pub ocr_languages: String,
+    /// Pages of one file that are recognised, because each takes seconds where a text page takes milliseconds.
+    pub ocr_pages: u32,
+    /// Whether `pdftotext` is asked where it is installed and our own reading of a page is blank or garbled.
+    pub second_opinion: bool,
+    /// Address space of the child, so that it stays well below 1.2 GB whatever the file asks for.
+    pub memory_bytes: u64,
+    /// Size of one file written by the child (a rendered page for text recognition).
+    pub scratch_file_bytes: u64,
+    /// Bytes the parent reads from the child before it stops listening.
+    pub reply_bytes: u64,
+    /// Seconds a file gets before its first page; a file that makes no progress ends within this.
+    pub base_seconds: f64,
+    /// Seconds added for each page read: 25 times what an ordinary page takes on a slow core.
+    pub seconds_per_page: f64,
+    /// Seconds added for each page recognised from a picture.
+    pub seconds_per_ocr_page: f64,
+    /// Seconds after which the child ends, whatever progress it makes.
+    pub total_seconds: f64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            pages: 20_000,
+            text_bytes: 64 << 20,
+            inflated_bytes: 256 << 20,
+            glyphs_per_page: 400_000,
+            nesting: 200,
+            attachment_depth: 3,
+            image_pixels: 60_000_000,
+            ocr: true,
+            ocr_languages: "eng".into(),
+            ocr_pages: 300,
+            second_opinion: true,
+            memory_bytes: 1 << 30,
+            scratch_file_bytes: 256 << 20,
+            reply_bytes: 256 << 20,
+            base_seconds: 24.0,
+            seconds_per_page: 0.05,
+            seconds_per_ocr_page: 15.0,
+            total_seconds: 900.0,
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! Reads text from pictures with the `tesseract` program, where it is installed.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use engine::document::{Format, Page};
+
+use crate::{Limits, clean, pages};
+
+/// Seconds one picture may take; a dense A4 page at 300 dpi takes three on a slow core.
+const SECONDS_PER_PICTURE: u64 = 20;
+/// Bytes of recognised words of one picture; a page has some ten thousand.
+const LONGEST_OUTPUT: u64 = 16 << 20;
+
+/// Why a picture was not read, in words for a page's warning.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Unread {
+    /// Text recognition is switched off.
+    Off,
+    /// `tesseract` is not on this machine.
+    NotInstalled,
+    /// It ran and failed.
+    Failed(String),
+}
+
+impl Unread {
+    pub(crate) fn warning(&self) -> String {
+        match self {
+            Self::Off => "no text found; text recognition is switched off".into(),
+            Self::NotInstalled => "no text found; install tesseract to read scanned pages".into(),
+            Self::Failed(why) => format!("no text found; text recognition failed: {why}"),
+        }
+    }
+}
+
+/// A page whose picture could not be read: empty, with the reason.
+pub(crate) fn unread_page(why: &Unread) -> Page {
+    let mut page = pages::page("", "", 0);
+    page.warnings = vec![why.warning()];
+    page
+}
+
+/// Recognises the text of a picture; formats with several pictures give several pages.
+pub(crate) fn read(picture: &[u8], extension: &str, limits: &Limits) -> Result<Vec<Page>, Unread> {
+    if !limits.ocr {
+        return Err(Unread::Off);
+    }
+    let program = installed("tesseract").ok_or(Unread::NotInstalled)?;
+    let failed = |error: std::io::Error| Unread::Failed(error.to_string());
+    let folder = tempfile::tempdir().map_err(failed)?;
+    let path = folder.path().join(format!("page.{extension}"));
+    std::fs::write(&path, picture).map_err(failed)?;
+    let words = run(&program, &path, limits)?;
+    let mut pages = pages_of(&words);
+    if pages.is_empty() {
+        pages.push(unread_page(&Unread::Failed("the picture shows no words".into())));
+        pages[0].warnings = vec!["no text found in the picture of this page".into()];
+    }
+    Ok(pages)
+}
+
+/// Where a program lies on the search path.
+pub(crate) fn installed(program: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path).map(|folder| folder.join(program)).find(|file| file.is_file())
+}
+
+fn run(program: &Path, picture: &Path, limits: &Limits) -> Result<String, Unread> {
+    let child = Command::new(program)
+        .arg(picture)
+        .args(["stdout", "-l", &limits.ocr_languages, "--psm", "1", "tsv"])
+        // One thread: several fight over the cores that other files need.
+        .env("OMP_THREAD_LIMIT", "1")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .map_err(|error| Unread::Failed(error.to_string()))?;
+    let output = bounded_output(child, Duration::from_secs(SECONDS_PER_PICTURE), LONGEST_OUTPUT)
+        .ok_or_else(|| Unread::Failed("the picture could not be read in time".into()))?;
+    Ok(String::from_utf8_lossy(&output).into_owned())
+}
+
+/// What a child wrote if it ended well within `time`; afterwards it is killed.
+pub(crate) fn bounded_output(mut child: Child, time: Duration, bytes: u64) -> Option<Vec<u8>> {
+    let stdout = child.stdout.take()?;
+    let reader = std::thread::spawn(move || {
+        let mut output = Vec::new();
+        let read = stdout.take(bytes).read_to_end(&mut output);
+        read.ok().map(|_| output)
+    });
+    let end = Instant::now() + time;
+    let status = loop {
+        match child.try_wait() {
+            Ok(Some(status)) => break Some(status),
+            Ok(None) if Instant::now() < end => std::thread::sleep(Duration::from_millis(5)),
+            _ => {
+                let _ = child.kill();
+                let _ = child.wait();
+                break None;
+            }
+        }
+    };
+    let output = reader.join().ok().flatten();
+    if status?.success() { output } else { None }
+}
+
+/// One row of the program's table of words.
+struct Word<'a> {
+    page: u32,
+    /// Block, paragraph and line, which change where the text breaks.
+    block: (&'a str, &'a str),
+    line: &'a str,
+    confidence: f32,
+    text: &'a str,
+}
+
+fn words(table: &str) -> impl Iterator<Item = Word<'_>> {
+    table.lines().filter_map(|row| {
+        let fields: Vec<&str> = row.split('\t').collect();
+        let [_, page, block, paragraph, line, _, _, _, _, _, confidence, text] = fields[..] else {
+            return None;
+        };
+        let word = Word {
+            page: page.parse().ok()?,
+            block: (block, paragraph),
+            line,
+            confidence: confidence.parse().ok()?,
+            text: text.trim(),
+        };
+        // Rows of blocks and lines have a confidence of -1 and no word.
+        (word.confidence >= 0.0 && !word.text.is_empty()).then_some(word)
+    })
+}
+
+fn pages_of(table: &str) -> Vec<Page> {
+    let mut pages: Vec<Page> = Vec::new();
+    let mut number = 0;
+    let mut previous: Option<((&str, &str), &str)> = None;
+    let mut text = String::new();
+    let mut confidences = Vec::new();
+    let mut finish = |text: &mut String, confidences: &mut Vec<f32>| {
+        if !text.is_empty() {
+            pages.push(recognised(text, confidences));
+            text.clear();
+            confidences.clear();
+        }
+    };
+    for word in words(table) {
+        if word.page != number {
+            finish(&mut text, &mut confidences);
+            number = word.page;
+            previous = None;
+        }
+        match previous {
+            None => {}
+            Some((block, _)) if block != word.block => text.push_str("\n\n"),
+            Some((_, line)) if line != word.line => join_line(&mut text),
+            Some(_) => text.push(' '),
+        }
+        text.push_str(word.text);
+        confidences.push(word.confidence);
+        previous = Some((word.block, word.line));
+    }
+    finish(&mut text, &mut confidences);
+    pages
+}
+
+/// Words divided at the end of a line are joined.
+fn join_line(text: &mut String) {
+    let divided = text.ends_with('-') && text.chars().rev().nth(1).is_some_and(char::is_alphabetic);
+    if divided {
+        text.pop();
+    } else {
+        text.push('\n');
+    }
+}
+
+fn recognised(text: &str, confidences: &[f32]) -> Page {
+    /// Below this the words are more guess than text.
+    const DOUBTFUL: f32 = 0.6;
+    let mean = confidences.iter().sum::<f32>() / confidences.len().max(1) as f32 / 100.0;
+    let mut page = pages::page("", &clean::page_text(text), 0);
+    page.format = Format::Text;
+    page.ocr = true;
+    page.confidence = Some(mean.clamp(0.0, 1.0));
+    if mean < DOUBTFUL {
+        page.warnings.push("the text was recognised from a poor picture and may be wrong".into());
+    }
+    page
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_become_lines_paragraphs_and_pages() {
+        let table = "level\tpage_num\tblock_num\tpar_num\tline_num\tword_num\tleft\ttop\twidth\theight\tconf\ttext\n\
+            1\t1\t0\t0\t0\t0\t0\t0\t10\t10\t-1\t\n5\t1\t1\t1\t1\t1\t0\t0\t1\t1\t90\tGood\n5\t1\t1\t1\t1\t2\t0\t0\t1\t1\t80\tmor-\n\
+            5\t1\t1\t1\t2\t1\t0\t0\t1\t1\t100\tning\n5\t1\t2\t1\t1\t1\t0\t0\t1\t1\t90\tBye\n5\t2\t1\t1\t1\t1\t0\t0\t1\t1\t30\tTwo\n";
+        let pages = pages_of(table);
+        assert_eq!(pages[0].text, "Good morning\n\nBye");
+        assert_eq!(pages[0].confidence, Some(0.9));
+        assert!(pages[0].ocr && pages[0].warnings.is_empty());
+        assert_eq!((pages[1].text.as_str(), pages[1].warnings.len()), ("Two", 1));
+    }
+
+    #[test]
+    fn switched_off_says_so() {
+        let limits = Limits { ocr: false, ..Limits::default() };
+        assert_eq!(read(b"", "png", &limits).unwrap_err(), Unread::Off);
+    }
+}

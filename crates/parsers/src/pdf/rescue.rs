@@ -1,0 +1,132 @@
+//! Second ways to read a PDF page: text recognition of its picture, and the opinion of `pdftotext`.
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use engine::document::Page as DocumentPage;
+use hayro::vello_cpu::color::palette::css::WHITE;
+use hayro::{PixmapSettings, RenderCache, RenderSettings};
+use hayro_interpret::InterpreterSettings;
+use hayro_interpret::hayro_syntax::page::Page;
+
+use crate::ocr::{self, Unread};
+use crate::{Job, Limits, clean};
+
+/// Text recognition reads best at about this resolution.
+const DOTS_PER_INCH: f32 = 250.0;
+/// Pages given to `pdftotext`, because each run reads the file anew.
+const MOST_OPINIONS: u32 = 60;
+/// Seconds one of its runs may take.
+const OPINION_SECONDS: u64 = 10;
+
+/// Keeps count of what rescue costs one file.
+pub(super) struct Rescue<'a> {
+    limits: &'a Limits,
+    bytes: &'a [u8],
+    recognised: &'a AtomicU32,
+    opinions: u32,
+    copy: Option<tempfile::NamedTempFile>,
+}
+
+impl<'a> Rescue<'a> {
+    pub(super) fn new(bytes: &'a [u8], job: &Job<'a>) -> Self {
+        Self { limits: job.limits, bytes, recognised: job.recognised, opinions: 0, copy: None }
+    }
+
+    /// Recognises the text in the picture of a page.
+    pub(super) fn recognise<'p>(
+        &mut self,
+        page: &'p Page<'p>,
+        settings: &InterpreterSettings,
+    ) -> Result<DocumentPage, Unread> {
+        if !self.limits.ocr {
+            return Err(Unread::Off);
+        }
+        ocr::installed("tesseract").ok_or(Unread::NotInstalled)?;
+        if self.recognised.load(Ordering::Relaxed) >= self.limits.ocr_pages {
+            let most = self.limits.ocr_pages;
+            return Err(Unread::Failed(format!("only the first {most} scanned pages of a file are read")));
+        }
+        self.recognised.fetch_add(1, Ordering::Relaxed);
+        let picture = draw(page, settings, self.limits.image_pixels)?;
+        let mut pages = ocr::read(&picture, "png", self.limits)?;
+        Ok(pages.swap_remove(0))
+    }
+
+    /// What `pdftotext` reads on a page, where it is installed.
+    pub(super) fn opinion(&mut self, number: u32) -> Option<String> {
+        if !self.limits.second_opinion || self.opinions >= MOST_OPINIONS {
+            return None;
+        }
+        let program = ocr::installed("pdftotext")?;
+        self.opinions += 1;
+        if self.copy.is_none() {
+            let mut file = tempfile::NamedTempFile::new().ok()?;
+            file.write_all(self.bytes).ok()?;
+            self.copy = Some(file);
+        }
+        let number = number.to_string();
+        let child = Command::new(program)
+            .args(["-q", "-enc", "UTF-8", "-f", &number, "-l", &number])
+            .arg(self.copy.as_ref()?.path())
+            .arg("-")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .ok()?;
+        let output = ocr::bounded_output(child, Duration::from_secs(OPINION_SECONDS), 8 << 20)?;
+        let text = clean::page_text(&String::from_utf8_lossy(&output));
+        Some(text).filter(|text| !text.is_empty())
+    }
+}
+
+/// Draws a page as a PNG, as large as text recognition likes it and the limit allows.
+fn draw<'p>(page: &'p Page<'p>, settings: &InterpreterSettings, most_pixels: u64) -> Result<Vec<u8>, Unread> {
+    let failed = |why: &str| Unread::Failed(why.to_owned());
+    let (width, height) = page.render_dimensions();
+    if !(width > 1.0 && height > 1.0) {
+        return Err(failed("the page has no size"));
+    }
+    // The drawing program's own limit on width and height.
+    const LONGEST_SIDE: f32 = 12_000.0;
+    let by_area = (most_pixels as f32 / (width * height)).sqrt();
+    let scale = (DOTS_PER_INCH / 72.0).min(by_area).min(LONGEST_SIDE / width.max(height));
+    let drawn = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        let picture = PixmapSettings { x_scale: scale, y_scale: scale, bg_color: WHITE };
+        let cache = RenderCache::new();
+        hayro::render(page, &cache, settings, &RenderSettings::default(), &picture).into_png()
+    }));
+    match drawn {
+        Ok(Ok(png)) => Ok(png),
+        _ => Err(failed("the page could not be drawn")),
+    }
+}
+
+/// Whether a text reads like words rather than like the noise of a font without meaning.
+pub(super) fn is_garbled(text: &str, missing: usize) -> bool {
+    /// One odd character in five: beyond formulas and symbols, below any unread font.
+    const ODD_SHARE: usize = 5;
+    let mut odd = missing;
+    let mut all = missing;
+    for character in text.chars().filter(|character| !character.is_whitespace()) {
+        all += 1;
+        let unread = matches!(character, '\u{fffd}' | '\u{e000}'..='\u{f8ff}') || character.is_control();
+        odd += usize::from(unread);
+    }
+    odd * ODD_SHARE > all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unread_fonts_are_noticed() {
+        assert!(is_garbled("\u{1}\u{2}\u{e001} ok", 0));
+        assert!(is_garbled("a few words", 40));
+        assert!(!is_garbled("An ordinary sentence with one \u{f0b7} symbol.", 1));
+    }
+}

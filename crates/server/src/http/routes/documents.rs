@@ -1,0 +1,429 @@
+//! `POST /boxes/{box_id}/retrieve-full-documents` and `GET /files/{file_id}/report`: documents page by page.
+
+use std::{collections::HashSet, ops::RangeInclusive};
+
+use axum::{
+    body::{Body, Bytes},
+    extract::State,
+    http::{HeaderValue, header},
+    response::Response,
+};
+use engine::{
+    Fault, Reason,
+    access::Reading,
+    document::{Format, Page},
+    ids::FileId,
+    seams::catalog::{FileRecord, FileStatus, Metadata},
+};
+use futures::stream;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use tokio::sync::mpsc;
+use utoipa::ToSchema;
+
+use crate::{
+    app::App,
+    http::{
+        auth::{ReadingBox, ReadingFile},
+        body::JsonBody,
+        error::{ErrorEnvelope, Failure},
+        reply::{Envelope, Reply, Success},
+    },
+};
+
+/// Pages read from the store at a time: keeps memory small and the connection busy.
+const PAGES_AT_ONCE: u32 = 64;
+/// Documents in one request; each may have thousands of pages.
+const MOST_SOURCES: usize = 1000;
+
+/// Which documents to return.
+#[derive(Deserialize, ToSchema)]
+pub(super) struct FullBody {
+    /// File identifiers; at least one.
+    #[schema(value_type = Vec<String>)]
+    sources: Option<Vec<String>>,
+    /// Only these pages, such as `1-3,7`.
+    pages: Option<String>,
+    /// Return what there is and list the rest in `missing`, rather than fail.
+    #[serde(default)]
+    partial: Option<bool>,
+}
+
+/// Documents with their pages.
+#[derive(Serialize, ToSchema)]
+pub(super) struct FullDocuments {
+    documents: Vec<FullDocument>,
+    /// Sources that are not in the box or cannot be read; with `partial` only.
+    missing: Option<Vec<String>>,
+    usage: FullUsage,
+}
+
+/// One document with its pages.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct FullDocument {
+    #[serde(flatten)]
+    head: DocumentHead,
+    pages: Vec<PageObject>,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct DocumentHead {
+    #[schema(value_type = String)]
+    file_id: FileId,
+    file_name: String,
+    media_type: String,
+    page_count: u32,
+    char_count: u64,
+    language: Option<String>,
+    #[schema(value_type = String, format = DateTime)]
+    created_at: Timestamp,
+    #[schema(value_type = Object)]
+    metadata: Metadata,
+}
+
+/// One page.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct PageObject {
+    page: u32,
+    label: String,
+    text: String,
+    /// markdown or text
+    #[schema(value_type = String)]
+    format: Format,
+    char_count: usize,
+    ocr: bool,
+    confidence: Option<f32>,
+    warnings: Vec<String>,
+}
+
+#[derive(Serialize, ToSchema)]
+struct FullUsage {
+    documents_retrieved: usize,
+    total_pages: u64,
+}
+
+impl DocumentHead {
+    fn of(file: &FileRecord) -> Self {
+        DocumentHead {
+            file_id: file.id,
+            file_name: file.name.as_str().to_string(),
+            media_type: file.media_type.clone(),
+            page_count: file.extent.pages,
+            char_count: file.extent.characters,
+            language: file.language.clone(),
+            created_at: file.created_at,
+            metadata: file.metadata.clone(),
+        }
+    }
+}
+
+impl PageObject {
+    fn of(page: Page) -> Self {
+        PageObject {
+            page: page.number,
+            char_count: page.text.chars().count(),
+            label: page.label,
+            text: page.text,
+            format: page.format,
+            ocr: page.ocr,
+            confidence: page.confidence,
+            warnings: page.warnings,
+        }
+    }
+}
+
+/// Returns whole documents, page by page. Free.
+#[utoipa::path(post, path = "/boxes/{box_id}/retrieve-full-documents", tag = "documents",
+    params(("box_id" = String, Path, description = "The box")),
+    request_body = FullBody,
+    responses(
+        (status = 200, description = "The documents, in the order of `sources`", body = Envelope<FullDocuments>),
+        (status = "4XX", description = "The key, its role or the body is wrong", body = ErrorEnvelope)
+    ))]
+pub(super) async fn retrieve_full(
+    State(app): State<App>,
+    ReadingBox(reading): ReadingBox,
+    body: JsonBody<FullBody>,
+) -> Result<Response, Failure> {
+    let wanted = PageRanges::parse(body.value.pages.as_deref())?;
+    let sources = check_sources(body.value.sources)?;
+    let partial = body.value.partial.unwrap_or(false);
+    let (files, missing) = find(&app, &reading, sources, partial).await?;
+    let answer = Answer { files, wanted, missing: partial.then_some(missing), warnings: body.warnings };
+    Ok(answer.stream(app, reading))
+}
+
+/// The sources, each once, in their order.
+fn check_sources(sources: Option<Vec<String>>) -> Result<Vec<String>, Fault> {
+    let sources =
+        sources.ok_or_else(|| Fault::missing("sources", "a non-empty array of file identifiers"))?;
+    if sources.is_empty() {
+        return Err(Fault::invalid("sources", "`sources` must name at least one file"));
+    }
+    if sources.len() > MOST_SOURCES {
+        return Err(Fault::invalid("sources", format!("`sources` may name at most {MOST_SOURCES} files")));
+    }
+    let mut seen = HashSet::new();
+    Ok(sources.into_iter().filter(|source| seen.insert(source.clone())).collect())
+}
+
+/// The files behind the sources; what is not there or cannot be read is a fault, unless `partial`.
+async fn find(
+    app: &App,
+    reading: &Reading,
+    sources: Vec<String>,
+    partial: bool,
+) -> Result<(Vec<FileRecord>, Vec<String>), Fault> {
+    let mut files = Vec::new();
+    let mut missing = Vec::new();
+    for source in sources {
+        let record = match source.parse() {
+            Ok(id) => app.catalog.files(reading, &[id]).await?.pop().flatten(),
+            Err(_) => None,
+        };
+        match record.ok_or_else(|| unknown_source(&source)).and_then(readable) {
+            Ok(file) => files.push(file),
+            Err(_) if partial => missing.push(source),
+            Err(fault) => return Err(fault),
+        }
+    }
+    Ok((files, missing))
+}
+
+fn unknown_source(source: &str) -> Fault {
+    let shown: String = source.chars().take(100).collect();
+    Fault::new(Reason::NotFound, format!("the box has no file `{shown}`")).param("sources")
+}
+
+/// A file whose text is there to be read.
+fn readable(file: FileRecord) -> Result<FileRecord, Fault> {
+    if file.indexed_at.is_some() {
+        return Ok(file);
+    }
+    let cause = match file.status {
+        FileStatus::Failed => {
+            let why = file.error.as_deref().unwrap_or("it could not be read");
+            format!("`{}` ({}) failed: {why}", file.name.as_str(), file.id)
+        }
+        status => format!("`{}` ({}) is still {}", file.name.as_str(), file.id, status.as_str()),
+    };
+    Err(Fault::new(Reason::NotReady, cause).param("sources").hint("GET /files/{file_id} shows how it stands"))
+}
+
+/// Pages asked for: `1-3,7`.
+#[derive(Clone, Debug, PartialEq)]
+struct PageRanges(Vec<RangeInclusive<u32>>);
+
+impl PageRanges {
+    fn parse(text: Option<&str>) -> Result<Self, Fault> {
+        let Some(text) = text else { return Ok(PageRanges(vec![1..=u32::MAX])) };
+        let mut ranges = Vec::new();
+        for part in text.split(',') {
+            let (first, last) = part.split_once('-').unwrap_or((part, part));
+            let numbers = (first.trim().parse::<u32>(), last.trim().parse::<u32>());
+            match numbers {
+                (Ok(first), Ok(last)) if 1 <= first && first <= last => ranges.push(first..=last),
+                _ => {
+                    return Err(Fault::invalid(
+                        "pages",
+                        format!("`pages`: `{part}` is no page range such as 1-3,7"),
+                    ));
+                }
+            }
+        }
+        Ok(PageRanges(merged(ranges)))
+    }
+}
+
+/// In page order, without overlaps: a page is returned once.
+fn merged(mut ranges: Vec<RangeInclusive<u32>>) -> Vec<RangeInclusive<u32>> {
+    ranges.sort_by_key(|range| *range.start());
+    let mut merged: Vec<RangeInclusive<u32>> = Vec::new();
+    for range in ranges {
+        match merged.last_mut() {
+            Some(last) if *range.start() <= last.end().saturating_add(1) => {
+                *last = *last.start()..=*last.end().max(range.end());
+            }
+            _ => merged.push(range),
+        }
+    }
+    merged
+}
+
+/// An answer that is written as it is read from the store, never whole in memory.
+struct Answer {
+    files: Vec<FileRecord>,
+    wanted: PageRanges,
+    missing: Option<Vec<String>>,
+    warnings: Vec<String>,
+}
+
+type Part = Result<Bytes, std::io::Error>;
+
+impl Answer {
+    fn stream(self, app: App, reading: Reading) -> Response {
+        let (sender, mut receiver) = mpsc::channel::<Part>(4);
+        tokio::spawn(async move {
+            if let Err(fault) = self.write(&app, &reading, &sender).await {
+                tracing::error!(error = ?fault, "A document could not be read to its end");
+                // Cuts the connection, so that nobody takes half an answer for a whole one.
+                let _ = sender.send(Err(std::io::Error::other("reading failed"))).await;
+            }
+        });
+        let parts = stream::poll_fn(move |context| receiver.poll_recv(context));
+        let mut response = Response::new(Body::from_stream(parts));
+        response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        response
+    }
+
+    async fn write(self, app: &App, reading: &Reading, sender: &mpsc::Sender<Part>) -> Result<(), Fault> {
+        let mut total_pages = 0;
+        let mut text = String::from(r#"{"success":true,"data":{"documents":["#);
+        for (at, file) in self.files.iter().enumerate() {
+            let head = json(&DocumentHead::of(file));
+            text.push_str(if at > 0 { "," } else { "" });
+            text.push_str(head.trim_end_matches('}'));
+            text.push_str(r#","pages":["#);
+            let mut first = true;
+            for range in &self.wanted.0 {
+                let mut from = *range.start();
+                loop {
+                    let limit = PAGES_AT_ONCE.min(range.end().saturating_sub(from).saturating_add(1));
+                    let pages = app.library.index.pages(reading, file.id, from, limit).await?;
+                    let last = pages.last().map(|page| page.number);
+                    for page in pages {
+                        text.push_str(if first { "" } else { "," });
+                        text.push_str(&json(&PageObject::of(page)));
+                        (first, total_pages) = (false, total_pages + 1);
+                    }
+                    if !send(sender, &mut text).await {
+                        return Ok(());
+                    }
+                    match last {
+                        Some(last) if last < *range.end() => from = last + 1,
+                        _ => break,
+                    }
+                }
+            }
+            text.push_str("]}");
+        }
+        let usage = FullUsage { documents_retrieved: self.files.len(), total_pages };
+        text.push_str(&format!(r#"],"usage":{}"#, json(&usage)));
+        if let Some(missing) = &self.missing {
+            text.push_str(&format!(r#","missing":{}"#, json(missing)));
+        }
+        if !self.warnings.is_empty() {
+            text.push_str(&format!(r#","warnings":{}"#, json(&self.warnings)));
+        }
+        text.push_str("}}");
+        send(sender, &mut text).await;
+        Ok(())
+    }
+}
+
+/// Sends what has gathered; `false` where nobody is listening any more.
+async fn send(sender: &mpsc::Sender<Part>, text: &mut String) -> bool {
+    sender.send(Ok(Bytes::from(std::mem::take(text)))).await.is_ok()
+}
+
+fn json(value: &impl Serialize) -> String {
+    serde_json::to_string(value).expect("plain JSON")
+}
+
+/// How each page of a file was read.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Report {
+    #[schema(value_type = String)]
+    file_id: FileId,
+    name: String,
+    media_type: String,
+    /// queued, processing, ready, `ready_with_warnings`, failed or deleting
+    #[schema(value_type = String)]
+    status: FileStatus,
+    error: Option<String>,
+    warnings: Vec<String>,
+    page_count: u32,
+    char_count: u64,
+    pages: Vec<PageReport>,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct PageReport {
+    page: u32,
+    label: String,
+    char_count: usize,
+    /// Whether any text was found.
+    text: bool,
+    ocr: bool,
+    confidence: Option<f32>,
+    tables: u32,
+    warnings: Vec<String>,
+}
+
+/// Tells how each page of a file was read.
+#[utoipa::path(get, path = "/files/{file_id}/report", tag = "files",
+    params(("file_id" = String, Path, description = "The file")),
+    responses(
+        (status = 200, description = "One entry a page", body = Envelope<Report>),
+        (status = "4XX", description = "The key or its role does not allow it, or there is no such file", body = ErrorEnvelope)
+    ))]
+pub(super) async fn report(State(app): State<App>, file: ReadingFile) -> Reply<Report> {
+    let record = file.record;
+    let mut pages = Vec::new();
+    let mut from = 1;
+    loop {
+        let some = app.library.index.pages(&file.reading, record.id, from, PAGES_AT_ONCE).await?;
+        let Some(last) = some.last() else { break };
+        from = last.number + 1;
+        pages.extend(some.into_iter().map(|page| PageReport {
+            page: page.number,
+            char_count: page.text.chars().count(),
+            text: !page.text.trim().is_empty(),
+            label: page.label,
+            ocr: page.ocr,
+            confidence: page.confidence,
+            tables: page.tables,
+            warnings: page.warnings,
+        }));
+    }
+    Ok(Success::new(Report {
+        file_id: record.id,
+        name: record.name.as_str().to_string(),
+        media_type: record.media_type,
+        status: record.status,
+        error: record.error,
+        warnings: record.warnings,
+        page_count: record.extent.pages,
+        char_count: record.extent.characters,
+        pages,
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn page_ranges_are_sorted_and_merged() {
+        let ranges = |text| PageRanges::parse(Some(text)).unwrap().0;
+        assert_eq!(ranges("1-3,7"), [1..=3, 7..=7]);
+        assert_eq!(ranges("7, 2-4 ,3-5,6"), [2..=7]);
+        assert_eq!(PageRanges::parse(None).unwrap().0, [1..=u32::MAX]);
+        for wrong in ["", "0", "3-1", "a", "1-", "-2", "1,,2", "99999999999"] {
+            assert!(PageRanges::parse(Some(wrong)).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_source_named_twice_is_returned_once() {
+        let sources = |names: &[&str]| Some(names.iter().map(ToString::to_string).collect());
+        assert_eq!(check_sources(sources(&["b", "a", "b"])).unwrap(), ["b", "a"]);
+        assert_eq!(check_sources(sources(&[])).unwrap_err().reason, Reason::InvalidParameter);
+        assert_eq!(check_sources(None).unwrap_err().reason, Reason::MissingParameter);
+    }
+}
