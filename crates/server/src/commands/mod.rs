@@ -1,6 +1,9 @@
 //! The command line: one file a noun. Operator commands work on the store, whether or not a server runs on it.
 
 mod boxes;
+mod client;
+mod doctor;
+mod files;
 mod key;
 mod output;
 mod plan;
@@ -37,6 +40,7 @@ const EXAMPLES: &str = "Examples:
   quire box add Papers --owner ada@example.org        add a box
   quire key add --user ada@example.org --name ci      make an API key (shown once)
   quire box grant Papers eve@example.org admin        let somebody else use the box
+  quire add Papers ~/papers                           upload a folder (QUIRE_API_KEY holds the key)
 
 Settings are documented in defaults.toml; each can be set in a file (--config) or by the environment, as in
 QUIRE__LIMITS__KEY_REQUESTS=500.";
@@ -73,6 +77,14 @@ enum Command {
     /// Plans and monthly intelligence units
     #[command(subcommand)]
     Plan(plan::Command),
+    /// Upload files and folders into a box, and wait until they were read
+    Add(files::Add),
+    /// List the files of a box
+    Files(files::List),
+    /// Delete files for good
+    Delete(files::Delete),
+    /// Check settings, store and helpers; --scrub reads every original again
+    Doctor(doctor::Doctor),
     /// Print a completion script for your shell
     Completions(shell::Completions),
     /// Print the manual page (roff), or write one page a command into a folder
@@ -109,24 +121,30 @@ pub fn run() -> ExitCode {
         Err(error) => return output::failed(&local(error.into()), json),
     };
     match runtime.block_on(execute(cli)) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(fault) => output::failed(&fault, json),
     }
 }
 
-async fn execute(cli: Cli) -> Result<(), Fault> {
+/// Runs a command; one that reports failures of its own says so by its exit code.
+async fn execute(cli: Cli) -> Result<ExitCode, Fault> {
     let global = &cli.global;
-    match cli.command {
+    let done = match cli.command {
+        Command::Add(add) => return files::add(global, add).await,
+        Command::Doctor(doctor) => return doctor::run(global, doctor).await,
         Command::Quickstart(listen) => quickstart::run(global, listen).await,
         Command::Serve(listen) => serve::run(global, listen).await,
         Command::User(command) => user::run(global, command).await,
         Command::Boxes(command) => boxes::run(global, command).await,
         Command::Key(command) => key::run(global, command).await,
         Command::Plan(command) => plan::run(global, command).await,
+        Command::Files(list) => files::list(global, list).await,
+        Command::Delete(delete) => files::delete(global, delete).await,
         Command::Completions(completions) => shell::complete(completions, &mut Cli::command()),
         Command::Man(man) => shell::manual(man, Cli::command()),
         Command::Openapi => shell::openapi(),
-    }
+    };
+    done.map(|()| ExitCode::SUCCESS)
 }
 
 /// A line that does not parse: clap's own words for people, the error object for scripts.

@@ -178,3 +178,53 @@ async fn a_signal_ends_the_server_in_order() {
     assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
     assert_eq!(server.0.wait().unwrap().code(), Some(0));
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn files_are_added_listed_and_deleted_by_commands() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path();
+    json(data, &["user", "add", "ada@example.org"]);
+    json(data, &["box", "add", "Papers", "--owner", "ada@example.org"]);
+    let key = json(data, &["key", "add", "--user", "ada@example.org"])["key"].as_str().unwrap().to_string();
+    let papers = tempfile::tempdir().unwrap();
+    std::fs::create_dir(papers.path().join("sub")).unwrap();
+    std::fs::write(papers.path().join("a.txt"), "alpha").unwrap();
+    std::fs::write(papers.path().join("sub/b.md"), "# Beta").unwrap();
+    std::fs::write(papers.path().join(".hidden"), "no").unwrap();
+    let server = Served::start(quire(data, &["serve", "--listen", "127.0.0.1:0"]));
+    let client = |line: &[&str]| {
+        let mut command = quire(data, line);
+        command.arg("--json").env("QUIRE_URL", &server.1).env("QUIRE_API_KEY", &key);
+        let output = command.output().unwrap();
+        let value: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"));
+        (output.status.code(), value)
+    };
+    let path = papers.path().to_str().unwrap();
+    let (code, added) = client(&["add", "Papers", path]);
+    assert_eq!((code, added["added"].as_array().unwrap().len()), (Some(0), 2), "{added}");
+    let (code, again) = client(&["add", "Papers", path]);
+    assert_eq!((code, again["known"].as_array().unwrap().len()), (Some(0), 2), "run again: nothing to do");
+    let (_, files) = client(&["files", "Papers"]);
+    assert_eq!(files[0]["status"], "ready");
+    std::fs::write(papers.path().join("broken.pdf"), "%PDF-1.7 broken beyond repair").unwrap();
+    let (code, _) = client(&["files", "Nowhere"]);
+    assert_eq!(code, Some(1));
+    let output = quire(data, &["add", "Papers", path])
+        .env("QUIRE_URL", &server.1)
+        .env("QUIRE_API_KEY", &key)
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(said.contains("0 added, 2 already there, 1 failed") && said.contains("broken.pdf"), "{said}");
+    let id = files[0]["fileId"].as_str().unwrap();
+    let (code, receipts) = client(&["delete", id]);
+    assert_eq!((code, &receipts[0]["deleted"]), (Some(0), &Value::Bool(true)));
+    let doctor = json(data, &["doctor", "--scrub"]);
+    assert_eq!(doctor["ok"], true, "{doctor}");
+    let original = std::fs::read_dir(data.join("blobs/originals")).unwrap().next().unwrap().unwrap().path();
+    let original = std::fs::read_dir(original).unwrap().next().unwrap().unwrap().path();
+    std::fs::write(&original, "damaged").unwrap();
+    let (_, found) = failure(data, &["doctor", "--scrub"]);
+    assert_eq!(found["damaged"][0], original.file_name().unwrap().to_str().unwrap());
+}

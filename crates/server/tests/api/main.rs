@@ -1,8 +1,12 @@
 //! The API as a client sees it: a real server, real HTTPS, one file a resource.
 
+mod bodies;
 mod commands;
+mod documents;
+mod files;
 mod keys;
 mod limits;
+mod links;
 mod matrix;
 mod openapi;
 mod support;

@@ -20,6 +20,7 @@ use server::{
         listener::{self, Service},
         tls,
     },
+    worker,
 };
 use tokio::{net::TcpListener, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
@@ -33,6 +34,7 @@ pub(crate) struct TestApp {
     pub(crate) folder: Arc<tempfile::TempDir>,
     shutdown: CancellationToken,
     server: JoinHandle<()>,
+    worker: JoinHandle<()>,
 }
 
 /// Settings for tests: limits out of the way, no metrics port.
@@ -55,20 +57,36 @@ impl TestApp {
 
     /// A server on a data folder that may have been used before.
     pub(crate) async fn on(folder: Arc<tempfile::TempDir>, config: Config) -> Self {
-        let app = assemble::assemble(folder.path(), config).unwrap();
+        let mut assembled = assemble::assemble(folder.path(), config).await.unwrap();
+        // This process is the test, not quire: the parser's children must be told who they are.
+        let scratch_root = folder.path().join("scratch");
+        assembled.ingest.parser = Arc::new(parsers::ChildParser {
+            program: env!("CARGO_BIN_EXE_quire").into(),
+            args: vec![assemble::PARSE_CHILD.into()],
+            limits: parsers::Limits::default(),
+            scratch_root,
+        });
+        let app = assembled.app.clone();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let shutdown = CancellationToken::new();
         let service = Service::of(&app, folder.path()).unwrap();
+        let worker =
+            worker::run(app.library.clone(), assembled.ingest.clone(), "test".into(), shutdown.clone());
+        let worker = tokio::spawn(async move {
+            worker.await;
+            drop(assembled);
+        });
         let server = tokio::spawn(listener::serve(listener, service, shutdown.clone()));
         let client = client(&folder.path().to_path_buf());
-        TestApp { catalog: app.catalog.clone(), app, address, client, folder, shutdown, server }
+        TestApp { catalog: app.catalog.clone(), app, address, client, folder, shutdown, server, worker }
     }
 
     /// Stops as a signal would, and hands the data folder on.
     pub(crate) async fn stop(self) -> Arc<tempfile::TempDir> {
         self.shutdown.cancel();
         self.server.await.unwrap();
+        self.worker.await.unwrap();
         self.folder
     }
 
@@ -118,6 +136,50 @@ impl TestApp {
             Some(key) => request.bearer_auth(key),
             None => request,
         }
+    }
+
+    /// Uploads a file and gives the answer; `fields` are the other parts of the form.
+    pub(crate) async fn upload(
+        &self,
+        box_id: BoxId,
+        key: &str,
+        name: &str,
+        bytes: &[u8],
+        fields: &[(&'static str, &str)],
+    ) -> Answer {
+        let part = reqwest::multipart::Part::bytes(bytes.to_vec()).file_name(name.to_string());
+        let mut form = reqwest::multipart::Form::new();
+        for (field, value) in fields {
+            form = form.text(*field, value.to_string());
+        }
+        let request = self.request(Method::POST, &format!("/boxes/{box_id}/files"), Some(key));
+        Answer::of(request.multipart(form.part("file", part)).send().await.unwrap()).await
+    }
+
+    /// Waits until a file was read, by listening to the library; gives the file object.
+    pub(crate) async fn settled(&self, key: &str, file: &str) -> Value {
+        let mut changes = self.app.library.listen();
+        loop {
+            let answer = self.get(&format!("/files/{file}"), key).await;
+            assert_eq!(answer.status, 200, "{answer:?}");
+            if !matches!(answer.body["data"]["status"].as_str(), Some("queued" | "processing")) {
+                return answer.body["data"].clone();
+            }
+            let _ = changes.recv().await;
+        }
+    }
+
+    /// Uploads a text and waits until it was read; gives its id.
+    pub(crate) async fn text_file(&self, box_id: BoxId, key: &str, name: &str, text: &str) -> String {
+        let answer = self.upload(box_id, key, name, text.as_bytes(), &[]).await;
+        assert_eq!(answer.status, 201, "{answer:?}");
+        let id = answer.body["data"]["fileId"].as_str().unwrap().to_string();
+        assert_eq!(self.settled(key, &id).await["status"], "ready");
+        id
+    }
+
+    pub(crate) async fn post(&self, path: &str, key: &str, body: Value) -> Answer {
+        Answer::of(self.request(Method::POST, path, Some(key)).json(&body).send().await.unwrap()).await
     }
 
     pub(crate) async fn get(&self, path: &str, key: &str) -> Answer {

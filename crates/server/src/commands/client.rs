@@ -1,0 +1,186 @@
+//! Speaks to a server over HTTPS, for the commands that are clients: `add`, `files`, `delete`.
+
+use std::{path::PathBuf, sync::Once, time::Duration};
+
+use clap::Args;
+use engine::{Fault, Reason};
+use reqwest::{Body, Client, Method, RequestBuilder, Response, StatusCode, multipart};
+use serde_json::Value;
+
+use super::local;
+use crate::http::BASE;
+
+/// How often a request that the server was too busy for is sent again.
+const TRIES: u32 = 8;
+
+/// Where the server is and who asks.
+#[derive(Args)]
+pub(super) struct Connection {
+    /// Address of the server
+    #[arg(long, env = "QUIRE_URL", default_value = "https://127.0.0.1:8443", value_name = "URL")]
+    url: String,
+    /// API key
+    #[arg(long, env = "QUIRE_API_KEY", hide_env_values = true, value_name = "KEY")]
+    key: Option<String>,
+    /// Certificate to trust, such as <data>/tls/cert.pem [default: the data folder's, else the system's]
+    #[arg(long, env = "QUIRE_CA", value_name = "FILE")]
+    ca: Option<PathBuf>,
+}
+
+/// A client with its key.
+pub(super) struct Api {
+    client: Client,
+    base: String,
+    key: String,
+}
+
+impl Connection {
+    /// A client for this server. `own` is the certificate of a server on this machine, if there is one.
+    pub(super) fn open(&self, own: PathBuf) -> Result<Api, Fault> {
+        let key = self.key.clone().ok_or_else(|| {
+            Fault::new(Reason::KeyMissing, "no API key given").hint("set QUIRE_API_KEY, or use --key")
+        })?;
+        if !self.url.starts_with("https://") {
+            return Err(Fault::new(
+                Reason::HttpsRequired,
+                format!("{} is not an https:// address", self.url),
+            ));
+        }
+        // reqwest looks for the process's provider; ring is the one that the server uses.
+        static PROVIDER: Once = Once::new();
+        PROVIDER.call_once(|| drop(rustls::crypto::ring::default_provider().install_default()));
+        let mut builder = Client::builder().connect_timeout(Duration::from_secs(10));
+        if let Some(path) = self.ca.clone().or_else(|| Some(own).filter(|path| path.exists())) {
+            let pem = std::fs::read(&path)
+                .map_err(|e| local(anyhow::anyhow!("cannot read {}: {e}", path.display())))?;
+            let certificates = reqwest::Certificate::from_pem_bundle(&pem)
+                .map_err(|_| local(anyhow::anyhow!("{} holds no certificate", path.display())))?;
+            builder = builder.tls_certs_only(certificates);
+        }
+        let client = builder.build().map_err(|error| local(error.into()))?;
+        Ok(Api { client, base: format!("{}{BASE}", self.url.trim_end_matches('/')), key })
+    }
+}
+
+impl Api {
+    fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        self.client.request(method, format!("{}{path}", self.base)).bearer_auth(&self.key)
+    }
+
+    /// Sends a request that may be sent again, and gives the `data` of its answer.
+    pub(super) async fn ask(&self, method: Method, path: &str) -> Result<Value, Fault> {
+        self.patiently(|| Ok(self.request(method.clone(), path))).await
+    }
+
+    /// Uploads a file; `body` opens it anew for each try.
+    pub(super) async fn upload(
+        &self,
+        box_id: &str,
+        name: &str,
+        tags: &[String],
+        body: impl Fn() -> Result<(Body, u64), Fault>,
+    ) -> Result<Value, Fault> {
+        let path = format!("/boxes/{box_id}/files");
+        self.patiently(|| {
+            let (body, length) = body()?;
+            let part = multipart::Part::stream_with_length(body, length).file_name(name.to_string());
+            let mut form = multipart::Form::new();
+            if !tags.is_empty() {
+                form = form.text("tags", serde_json::to_string(tags).expect("texts are plain JSON"));
+            }
+            Ok(self.request(Method::POST, &path).multipart(form.part("file", part)))
+        })
+        .await
+    }
+
+    /// Waits and tries again where the server says that waiting helps.
+    async fn patiently(&self, request: impl Fn() -> Result<RequestBuilder, Fault>) -> Result<Value, Fault> {
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            let response = request()?.send().await.map_err(|error| unreachable(&self.base, &error))?;
+            let status = response.status();
+            let wait =
+                response.headers().get("retry-after").and_then(|value| value.to_str().ok()?.parse().ok());
+            let waiting_helps =
+                matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE);
+            match wait {
+                // More than two minutes is a limit to tell the person about, not to sit through.
+                Some(seconds) if waiting_helps && seconds <= 120 && tries < TRIES => {
+                    tokio::time::sleep(Duration::from_secs(seconds.max(1))).await;
+                }
+                _ => return data(response).await,
+            }
+        }
+    }
+
+    /// The box that is named by id or by a name that only one box has.
+    pub(super) async fn find_box(&self, named: &str) -> Result<String, Fault> {
+        if named.starts_with("box_") {
+            return Ok(named.to_string());
+        }
+        let data = self.ask(Method::GET, "/boxes").await?;
+        let boxes = data["boxes"].as_array().cloned().unwrap_or_default();
+        let mut matching = boxes.iter().filter(|entry| entry["name"] == named);
+        match (matching.next(), matching.next()) {
+            (Some(entry), None) => Ok(entry["boxId"].as_str().unwrap_or_default().to_string()),
+            (Some(_), Some(_)) => {
+                Err(Fault::new(Reason::Conflict, format!("several boxes are called `{named}`"))
+                    .hint("use the box id"))
+            }
+            (None, _) => {
+                Err(Fault::new(Reason::NotFound, format!("this key can use no box called `{named}`")))
+            }
+        }
+    }
+
+    /// Every file of a box, page after page.
+    pub(super) async fn all_files(&self, box_id: &str) -> Result<Vec<Value>, Fault> {
+        let mut files = Vec::new();
+        let mut cursor = String::new();
+        loop {
+            let path = format!("/boxes/{box_id}/files?limit=200&sort=name{cursor}");
+            let data = self.ask(Method::GET, &path).await?;
+            files.extend(data["files"].as_array().cloned().unwrap_or_default());
+            match data["next_cursor"].as_str() {
+                Some(next) => cursor = format!("&cursor={next}"),
+                None => return Ok(files),
+            }
+        }
+    }
+}
+
+/// The `data` of an answer, or the server's own words for what went wrong.
+async fn data(response: Response) -> Result<Value, Fault> {
+    let status = response.status();
+    let mut body: Value = response.json().await.map_err(|_| {
+        Fault::new(
+            Reason::UpstreamUnavailable,
+            format!("the server answered {status} without JSON; is it quire?"),
+        )
+    })?;
+    if body["success"] == true {
+        return Ok(body["data"].take());
+    }
+    let error = &body["error"];
+    let reason = match status.as_u16() {
+        401 => Reason::KeyInvalid,
+        403 => Reason::BoxUnknown,
+        404 => Reason::NotFound,
+        409 => Reason::NotReady,
+        413 => Reason::TooLarge,
+        429 => Reason::RateLimitKey,
+        400..500 => Reason::InvalidParameter,
+        _ => Reason::UpstreamUnavailable,
+    };
+    Err(Fault::new(reason, error["cause"].as_str().unwrap_or("the server refused").to_string()))
+}
+
+fn unreachable(base: &str, error: &reqwest::Error) -> Fault {
+    let mut cause: &dyn std::error::Error = error;
+    while let Some(source) = cause.source() {
+        cause = source;
+    }
+    let hint = "is it running, and is QUIRE_CA its certificate?";
+    Fault::new(Reason::UpstreamUnavailable, format!("cannot reach {base}: {cause}")).hint(hint)
+}

@@ -1,0 +1,93 @@
+//! `quire doctor`: is everything in order, and if not, what to do.
+
+use std::process::ExitCode;
+
+use clap::Args;
+use engine::Fault;
+use serde_json::json;
+
+use super::{Global, local, output};
+use crate::assemble;
+
+#[derive(Args)]
+pub(super) struct Doctor {
+    /// Read every original again and compare it with its hash (reads the whole store)
+    #[arg(long)]
+    scrub: bool,
+}
+
+/// One thing looked at.
+struct Finding {
+    what: &'static str,
+    well: bool,
+    text: String,
+}
+
+pub(super) async fn run(global: &Global, doctor: Doctor) -> Result<ExitCode, Fault> {
+    let mut findings = vec![settings(global)];
+    let library = assemble::open_library(&global.data).map_err(local)?;
+    let catalog = &library.catalog;
+    let (users, boxes, queue) =
+        (catalog.users().await?, catalog.boxes().await?, catalog.queue_length().await?);
+    let text = format!("{} users, {} boxes, {queue} files to be read", users.len(), boxes.len());
+    findings.push(Finding { what: "catalog", well: true, text });
+    let wanted = catalog.wanted_originals().await?;
+    let lost: Vec<&String> = wanted.iter().filter(|sha256| !library.blobs.has(sha256)).collect();
+    let text = format!("{} originals, {} missing", wanted.len(), lost.len());
+    findings.push(Finding { what: "originals", well: lost.is_empty(), text });
+    findings.push(tool("tesseract", "reads pictures and scanned pages"));
+    findings.push(tool("pdftotext", "gives a second opinion on PDF pages that come out blank"));
+    let mut damaged = Vec::new();
+    if doctor.scrub {
+        let blobs = library.blobs.clone();
+        let scrubbed =
+            tokio::task::spawn_blocking(move || blobs.scrub(|_| {})).await.map_err(Fault::internal)??;
+        let text = format!(
+            "{} sound, {} damaged {}",
+            scrubbed.sound,
+            scrubbed.damaged.len(),
+            scrubbed.damaged.join(" ")
+        );
+        findings.push(Finding {
+            what: "scrub",
+            well: scrubbed.damaged.is_empty(),
+            text: text.trim_end().into(),
+        });
+        damaged = scrubbed.damaged;
+    }
+    Ok(report(global, &findings, &damaged))
+}
+
+fn settings(global: &Global) -> Finding {
+    match global.settings() {
+        Ok(_) => Finding { what: "settings", well: true, text: "all known and valid".into() },
+        Err(fault) => Finding { what: "settings", well: false, text: fault.cause },
+    }
+}
+
+/// An optional program; its absence is worth knowing, not a failure.
+fn tool(name: &'static str, what: &str) -> Finding {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found =
+        std::env::split_paths(&path).map(|folder| folder.join(name)).find(|program| program.is_file());
+    let text = match found {
+        Some(program) => format!("{} ({what})", program.display()),
+        None => format!("not installed (it {what})"),
+    };
+    Finding { what: name, well: true, text }
+}
+
+fn report(global: &Global, findings: &[Finding], damaged: &[String]) -> ExitCode {
+    let well = findings.iter().all(|finding| finding.well);
+    let mark = |finding: &Finding| if finding.well { "ok" } else { "WRONG" };
+    let rows: Vec<_> = findings
+        .iter()
+        .map(|finding| vec![mark(finding).into(), finding.what.into(), finding.text.clone()])
+        .collect();
+    let entries: Vec<_> =
+        findings.iter().map(|f| json!({"what": f.what, "ok": f.well, "text": f.text})).collect();
+    let value =
+        json!({"ok": well, "version": env!("CARGO_PKG_VERSION"), "findings": entries, "damaged": damaged});
+    output::print(global.json, &value, &output::table(&["", "WHAT", ""], &rows, ""));
+    if well { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}

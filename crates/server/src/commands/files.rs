@@ -1,0 +1,303 @@
+//! `quire add`, `quire files` and `quire delete`: files of a box, over HTTPS.
+
+use std::{
+    collections::{HashMap, HashSet},
+    path::{Path, PathBuf},
+    process::ExitCode,
+    time::Duration,
+};
+
+use clap::Args;
+use engine::{Fault, Reason};
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use reqwest::{Body, Method};
+use serde_json::{Value, json};
+use tokio_util::io::ReaderStream;
+
+use super::{
+    Global,
+    client::{Api, Connection},
+    local, output,
+};
+use crate::http::tls;
+
+/// How often it is asked how reading goes.
+const LOOK_EVERY: Duration = Duration::from_millis(1500);
+
+#[derive(Args)]
+pub(super) struct Add {
+    /// Box: its id or its name
+    r#box: String,
+    /// Files and folders; folders are walked, hidden files left out
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    /// Label for every file (may be repeated)
+    #[arg(long = "tag", value_name = "TAG")]
+    tags: Vec<String>,
+    /// Return once the files are uploaded, without waiting until they were read
+    #[arg(long)]
+    no_wait: bool,
+    #[command(flatten)]
+    connection: Connection,
+}
+
+#[derive(Args)]
+pub(super) struct List {
+    /// Box: its id or its name
+    r#box: String,
+    #[command(flatten)]
+    connection: Connection,
+}
+
+#[derive(Args)]
+pub(super) struct Delete {
+    /// Files, by id
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<String>,
+    #[command(flatten)]
+    connection: Connection,
+}
+
+/// A local file and what became of it.
+struct Item {
+    path: PathBuf,
+    outcome: Outcome,
+}
+
+enum Outcome {
+    /// The box had these bytes before.
+    Known(String),
+    /// It was uploaded; its id.
+    Added(String),
+    /// It could not be uploaded or read.
+    Failed(String),
+}
+
+/// Uploads files and waits until they were read. What the box has already is skipped, so an interrupted run is
+/// resumed by running it again.
+pub(super) async fn add(global: &Global, add: Add) -> Result<ExitCode, Fault> {
+    let api = add.connection.open(tls::certificate_path(&global.data))?;
+    let box_id = api.find_box(&add.r#box).await?;
+    let paths = walk(&add.paths)?;
+    let known: HashMap<String, String> =
+        api.all_files(&box_id).await?.iter().filter_map(hash_and_id).collect();
+    let bars = Bars::new(global.json, paths.len());
+    let mut items = Vec::new();
+    for path in paths {
+        let outcome = add_one(&api, &box_id, &path, &known, &add.tags, &bars).await;
+        let outcome = outcome.unwrap_or_else(|fault| Outcome::Failed(fault.cause));
+        bars.overall.inc(1);
+        items.push(Item { path, outcome });
+    }
+    if !add.no_wait {
+        wait_until_read(&api, &box_id, &mut items, &bars).await?;
+    }
+    bars.finish();
+    Ok(report(global, &items))
+}
+
+/// A file that was read is known by its bytes; one that failed is worth another try.
+fn hash_and_id(file: &Value) -> Option<(String, String)> {
+    let text = |name: &str| file[name].as_str().map(str::to_string);
+    (file["status"] != "failed").then_some((text("sha256")?, text("fileId")?))
+}
+
+/// Every file under the paths, in a steady order.
+fn walk(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Fault> {
+    let mut files = Vec::new();
+    for path in paths {
+        let failed = |error: std::io::Error| {
+            Fault::new(Reason::InvalidParameter, format!("cannot read {}: {error}", path.display()))
+        };
+        if std::fs::metadata(path).map_err(failed)?.is_dir() {
+            let entries =
+                std::fs::read_dir(path).and_then(Iterator::collect::<Result<Vec<_>, _>>).map_err(failed)?;
+            let mut inside: Vec<PathBuf> = entries.iter().map(std::fs::DirEntry::path).collect();
+            inside.retain(|path| !is_hidden(path) && !path.is_symlink());
+            inside.sort();
+            files.extend(walk(&inside)?);
+        } else {
+            files.push(path.clone());
+        }
+    }
+    Ok(files)
+}
+
+fn is_hidden(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'))
+}
+
+async fn add_one(
+    api: &Api,
+    box_id: &str,
+    path: &Path,
+    known: &HashMap<String, String>,
+    tags: &[String],
+    bars: &Bars,
+) -> Result<Outcome, Fault> {
+    let hashed = path.to_path_buf();
+    let hash = tokio::task::spawn_blocking(move || stores::blobs::hash_of(&hashed))
+        .await
+        .map_err(Fault::internal)?;
+    let hash = hash.map_err(|error| local(error.into()))?;
+    if let Some(id) = known.get(&hash) {
+        return Ok(Outcome::Known(id.clone()));
+    }
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let size = std::fs::metadata(path).map_err(|error| local(error.into()))?.len();
+    let bar = bars.file(&name, size);
+    let uploaded = api.upload(box_id, &name, tags, || {
+        bar.set_position(0);
+        let file = std::fs::File::open(path).map_err(|error| local(error.into()))?;
+        let reader = bar.wrap_async_read(tokio::fs::File::from_std(file));
+        Ok((Body::wrap_stream(ReaderStream::new(reader)), size))
+    });
+    let uploaded = uploaded.await;
+    bar.finish_and_clear();
+    let uploaded = uploaded?;
+    let id = uploaded["fileId"].as_str().unwrap_or_default().to_string();
+    Ok(if uploaded["deduplicated"] == true { Outcome::Known(id) } else { Outcome::Added(id) })
+}
+
+/// Watches the uploaded files until each is ready or failed.
+async fn wait_until_read(api: &Api, box_id: &str, items: &mut [Item], bars: &Bars) -> Result<(), Fault> {
+    let mut waiting: HashSet<String> = items.iter().filter_map(Item::added).collect();
+    bars.reading(waiting.len());
+    while !waiting.is_empty() {
+        for file in api.all_files(box_id).await? {
+            let id = file["fileId"].as_str().unwrap_or_default();
+            let done = !matches!(file["status"].as_str(), Some("queued" | "processing"));
+            if !done || !waiting.remove(id) {
+                continue;
+            }
+            bars.overall.inc(1);
+            if file["status"] == "failed" {
+                let why = file["error"].as_str().unwrap_or("it could not be read").to_string();
+                let item = items.iter_mut().find(|item| item.added().as_deref() == Some(id));
+                item.into_iter().for_each(|item| item.outcome = Outcome::Failed(why.clone()));
+            }
+        }
+        if !waiting.is_empty() {
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+    }
+    Ok(())
+}
+
+impl Item {
+    fn added(&self) -> Option<String> {
+        match &self.outcome {
+            Outcome::Added(id) => Some(id.clone()),
+            Outcome::Known(_) | Outcome::Failed(_) => None,
+        }
+    }
+}
+
+/// One bar for everything and one for the file that is under way; none where a script reads.
+struct Bars {
+    bars: MultiProgress,
+    overall: ProgressBar,
+}
+
+impl Bars {
+    fn new(quiet: bool, files: usize) -> Self {
+        let bars = MultiProgress::new();
+        if quiet {
+            bars.set_draw_target(ProgressDrawTarget::hidden());
+        }
+        let overall = bars.add(ProgressBar::new(files as u64));
+        overall.set_style(style("{msg:>10} [{bar:40}] {pos}/{len} files"));
+        overall.set_message("Uploading");
+        Bars { bars, overall }
+    }
+
+    fn file(&self, name: &str, size: u64) -> ProgressBar {
+        let bar = self.bars.insert_before(&self.overall, ProgressBar::new(size));
+        bar.set_style(style("{bytes:>10} [{bar:40}] {total_bytes} {wide_msg}"));
+        bar.set_message(name.to_string());
+        bar
+    }
+
+    fn reading(&self, files: usize) {
+        self.overall.set_length(files as u64);
+        self.overall.set_position(0);
+        self.overall.set_message("Reading");
+    }
+
+    fn finish(&self) {
+        self.overall.finish_and_clear();
+    }
+}
+
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).expect("a valid template").progress_chars("=> ")
+}
+
+/// What became of everything; any failure makes the command fail.
+fn report(global: &Global, items: &[Item]) -> ExitCode {
+    let path = |item: &Item| item.path.display().to_string();
+    let (mut added, mut known, mut failed) = (Vec::new(), Vec::new(), Vec::new());
+    for item in items {
+        match &item.outcome {
+            Outcome::Added(id) => added.push(json!({"path": path(item), "fileId": id})),
+            Outcome::Known(id) => known.push(json!({"path": path(item), "fileId": id})),
+            Outcome::Failed(why) => failed.push(json!({"path": path(item), "error": why})),
+        }
+    }
+    let mut text = format!("{} added, {} already there, {} failed", added.len(), known.len(), failed.len());
+    for failure in &failed {
+        let word = |name: &str| failure[name].as_str().unwrap_or_default().to_string();
+        text.push_str(&format!("\n  {}: {}", word("path"), word("error")));
+    }
+    let code = if failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE };
+    output::print(global.json, &json!({"added": added, "known": known, "failed": failed}), &text);
+    code
+}
+
+pub(super) async fn list(global: &Global, list: List) -> Result<(), Fault> {
+    let api = list.connection.open(tls::certificate_path(&global.data))?;
+    let box_id = api.find_box(&list.r#box).await?;
+    let files = api.all_files(&box_id).await?;
+    let rows: Vec<_> = files.iter().map(row).collect();
+    let heads = ["NAME", "ID", "STATUS", "PAGES", "SIZE", "NOTE"];
+    let text = output::table(&heads, &rows, "No files yet; add some with `quire add BOX PATH…`.");
+    output::print(global.json, &files, &text);
+    Ok(())
+}
+
+fn row(file: &Value) -> Vec<String> {
+    let text = |name: &str| file[name].as_str().unwrap_or("").to_string();
+    let status = match text("status").as_str() {
+        "processing" => {
+            let pages = &file["progress"]["pages"];
+            let of = pages.as_u64().map_or("?".into(), |pages| pages.to_string());
+            format!("processing {}/{of}", file["progress"]["pagesDone"])
+        }
+        other => other.to_string(),
+    };
+    let warnings = file["warnings"].as_array().and_then(|list| list.first()).and_then(Value::as_str);
+    let note = file["error"].as_str().or(warnings).unwrap_or("").to_string();
+    let size = indicatif::HumanBytes(file["storageSize"].as_u64().unwrap_or(0)).to_string();
+    vec![text("name"), text("fileId"), status, file["pages"].to_string(), size, note]
+}
+
+pub(super) async fn delete(global: &Global, delete: Delete) -> Result<(), Fault> {
+    let api = delete.connection.open(tls::certificate_path(&global.data))?;
+    let mut receipts = Vec::new();
+    let mut lines = Vec::new();
+    for file in &delete.files {
+        let receipt = api.ask(Method::DELETE, &format!("/files/{file}")).await?;
+        let count = |name: &str| receipt["removed"][name].to_string();
+        lines.push(format!(
+            "Deleted {}: {} original, {} pages, {} chunks, {} vectors",
+            receipt["name"].as_str().unwrap_or(file),
+            count("originals"),
+            count("pages"),
+            count("chunks"),
+            count("vectors")
+        ));
+        receipts.push(receipt);
+    }
+    output::print(global.json, &receipts, &lines.join("\n"));
+    Ok(())
+}
