@@ -51,6 +51,7 @@ def main():
     options.add_argument("--data", default=str(ROOT.parent / "shared/data/parsing"))
     options.add_argument("--worst", type=int, default=4)
     options.add_argument("--no-ocr", action="store_true")
+    options.add_argument("--binary", default=str(ROOT / "target/release/examples/parse"))
     options = options.parse_args()
     data = pathlib.Path(options.data)
     if not data.is_dir():
@@ -58,8 +59,7 @@ def main():
     expected = sorted(data.rglob("*.expected.md"))
     files = [p.with_name(p.name[: -len(".expected.md")]) for p in expected]
     everything = [p for p in sorted(data.rglob("*")) if p.is_file() and not p.name.endswith(".expected.md")]
-    binary = ROOT / "target/release/examples/parse"
-    command = [str(binary)] + (["--no-ocr"] if options.no_ocr else []) + [str(p) for p in everything]
+    command = [options.binary] + (["--no-ocr"] if options.no_ocr else []) + [str(p) for p in everything]
     run = subprocess.run(command, capture_output=True, text=True)
     results = {}
     for line in run.stdout.splitlines():

@@ -38,7 +38,7 @@ pub struct Limits {
     pub base_seconds: f64,
     /// Seconds added for each page read: 25 times what an ordinary page takes on a slow core.
     pub seconds_per_page: f64,
-    /// Seconds added for each page recognised from a picture.
+    /// Seconds added for each page recognised from a picture: what one picture may take at most, and a little more.
     pub seconds_per_ocr_page: f64,
     /// Seconds after which the child ends, whatever progress it makes.
     pub total_seconds: f64,
@@ -63,7 +63,7 @@ impl Default for Limits {
             reply_bytes: 256 << 20,
             base_seconds: 24.0,
             seconds_per_page: 0.05,
-            seconds_per_ocr_page: 15.0,
+            seconds_per_ocr_page: 21.0,
             total_seconds: 900.0,
         }
     }

@@ -70,7 +70,7 @@ pub(crate) fn installed(program: &str) -> Option<PathBuf> {
 fn run(program: &Path, picture: &Path, limits: &Limits) -> Result<String, Unread> {
     let child = Command::new(program)
         .arg(picture)
-        .args(["stdout", "-l", &limits.ocr_languages, "--psm", "1", "tsv"])
+        .args(["stdout", "-l", &limits.ocr_languages, "--psm", "3", "tsv"])
         // One thread: several fight over the cores that other files need.
         .env("OMP_THREAD_LIMIT", "1")
         .stdin(Stdio::null())

@@ -1,4 +1,4 @@
-//! Reads parts of zip packages (OOXML, OpenDocument, EPUB), counting the bytes that really come out.
+//! Reads parts of zip packages (OOXML, `OpenDocument`, EPUB), counting the bytes that really come out.
 
 use std::cell::Cell;
 use std::io::{Cursor, Read};

@@ -14,6 +14,7 @@ use async_trait::async_trait;
 use engine::document::{Document, Page};
 use engine::seams::parser::{FailureKind, ParseFailure, Parser, Progress};
 use nix::sys::signal::{Signal, killpg};
+use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, ChildStdout, Command};
@@ -88,6 +89,9 @@ impl Parser for ChildParser {
             let _ = stdin.write_all(&request).await;
         }
         let outcome = listen(&mut running, &self.limits, progress).await;
+        if matches!(outcome, Outcome::Ended) {
+            running.settle().await;
+        }
         running.kill();
         let status = running.child.wait().await.ok();
         match outcome {
@@ -104,6 +108,21 @@ struct Running {
 }
 
 impl Running {
+    /// Lets a child that has said its last word die of its own cause, so that the cause can be told. It is not waited
+    /// for yet: as long as it is not, its id names its group and nobody else's.
+    async fn settle(&self) {
+        /// Closing files and leaving takes milliseconds; a child that goes on in silence is killed.
+        const PATIENCE: Duration = Duration::from_secs(1);
+        const PAUSE: Duration = Duration::from_millis(5);
+        let Some(id) = self.child.id().and_then(|id| i32::try_from(id).ok()) else { return };
+        let flags = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
+        let end = Instant::now() + PATIENCE;
+        while Instant::now() < end && waitid(Id::Pid(Pid::from_raw(id)), flags) == Ok(WaitStatus::StillAlive)
+        {
+            tokio::time::sleep(PAUSE).await;
+        }
+    }
+
     fn kill(&mut self) {
         // The id is gone once the child is waited for, so it cannot name a stranger.
         if let Some(id) = self.child.id().and_then(|id| i32::try_from(id).ok()) {
@@ -155,10 +174,18 @@ async fn listen(running: &mut Running, limits: &Limits, progress: Progress<'_>) 
             Ok(Err(_)) => return Outcome::Ended,
             Err(_) => return Outcome::Failed(too_slow(&clock)),
         };
-        if read == 0 {
+        // A line without an end is cut off, by the child's death or by our limit.
+        if read == 0
+            || !line.ends_with(
+                b"
+",
+            )
+        {
             return ended(&lines);
         }
-        let Ok(frame) = serde_json::from_slice::<Frame>(&line) else { return ended(&lines) };
+        let Ok(frame) = serde_json::from_slice::<Frame>(&line) else {
+            return Outcome::Failed(failure::internal("the parser gave an answer that makes no sense"));
+        };
         match frame {
             Frame::Progress { done, total, recognised } => {
                 // A child may claim what it likes; it earns time for pages within the limits only.

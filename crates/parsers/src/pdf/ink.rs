@@ -59,6 +59,7 @@ struct Marked {
 pub(super) struct Collector<'r> {
     pub(super) ink: Ink,
     limit: usize,
+    drawn: usize,
     /// Whether lines that the file declares as page headings are left out.
     drop_artifacts: bool,
     /// The page, and a margin around it: text beyond it cannot be seen.
@@ -81,6 +82,7 @@ impl<'r> Collector<'r> {
         Self {
             ink: Ink::default(),
             limit,
+            drawn: 0,
             drop_artifacts,
             bounds,
             marked: Vec::new(),
@@ -166,7 +168,9 @@ impl<'a> Device<'a> for Collector<'_> {
     }
 
     fn draw_glyph_run(&mut self, run: &GlyphRun<'_, 'a>, props: DrawProps<'a>, _: &DrawMode) {
-        self.count(self.ink.glyphs.len() + self.ink.missing + run.glyphs().len());
+        // Characters beyond the page are not kept, but drawing them takes time all the same.
+        self.drawn += run.glyphs().len().max(1);
+        self.count(self.drawn);
         let Some(first) = run.glyphs().first() else { return };
         if self.drop_artifacts && self.marked.iter().any(|marked| marked.artifact) {
             return;

@@ -14,8 +14,10 @@ use hayro_interpret::hayro_syntax::page::Page;
 use crate::ocr::{self, Unread};
 use crate::{Job, Limits, clean};
 
-/// Text recognition reads best at about this resolution.
-const DOTS_PER_INCH: f32 = 250.0;
+/// Text recognition reads ordinary print well from here on; more takes longer than it gains.
+const DOTS_PER_INCH: f32 = 200.0;
+/// Failures of recognition, mostly for want of time, after which the other pages of a file are left unread.
+const MOST_FAILURES: u32 = 2;
 /// Pages given to `pdftotext`, because each run reads the file anew.
 const MOST_OPINIONS: u32 = 60;
 /// Seconds one of its runs may take.
@@ -26,13 +28,15 @@ pub(super) struct Rescue<'a> {
     limits: &'a Limits,
     bytes: &'a [u8],
     recognised: &'a AtomicU32,
+    /// Pages whose recognition failed; after some, the file is not worth the time.
+    failures: u32,
     opinions: u32,
     copy: Option<tempfile::NamedTempFile>,
 }
 
 impl<'a> Rescue<'a> {
     pub(super) fn new(bytes: &'a [u8], job: &Job<'a>) -> Self {
-        Self { limits: job.limits, bytes, recognised: job.recognised, opinions: 0, copy: None }
+        Self { limits: job.limits, bytes, recognised: job.recognised, failures: 0, opinions: 0, copy: None }
     }
 
     /// Recognises the text in the picture of a page.
@@ -49,10 +53,18 @@ impl<'a> Rescue<'a> {
             let most = self.limits.ocr_pages;
             return Err(Unread::Failed(format!("only the first {most} scanned pages of a file are read")));
         }
+        if self.failures >= MOST_FAILURES {
+            return Err(Unread::Failed("it failed on other pages of this file before".into()));
+        }
         self.recognised.fetch_add(1, Ordering::Relaxed);
         let picture = draw(page, settings, self.limits.image_pixels)?;
-        let mut pages = ocr::read(&picture, "png", self.limits)?;
-        Ok(pages.swap_remove(0))
+        match ocr::read(&picture, "png", self.limits) {
+            Ok(mut pages) => Ok(pages.swap_remove(0)),
+            Err(why) => {
+                self.failures += 1;
+                Err(why)
+            }
+        }
     }
 
     /// What `pdftotext` reads on a page, where it is installed.

@@ -71,8 +71,17 @@ fn a_pdf_gives_its_pages_and_joins_divided_words() {
 
 #[test]
 fn lines_that_run_over_all_pages_are_dropped_once_there_are_three() {
-    let pages: Vec<Vec<String>> =
-        (1..=4).map(|page| vec!["Annual report".into(), format!("Text of page {page} only")]).collect();
+    let pages: Vec<Vec<String>> = (1..=4)
+        .map(|page| {
+            vec![
+                "Annual report".into(),
+                " ".into(),
+                " ".into(),
+                " ".into(),
+                format!("Text of page {page} only"),
+            ]
+        })
+        .collect();
     let lines: Vec<Vec<&str>> = pages.iter().map(|page| page.iter().map(String::as_str).collect()).collect();
     let slices: Vec<&[&str]> = lines.iter().map(Vec::as_slice).collect();
     let document = read(&pdf(&slices), "x.pdf").expect("a document");
@@ -127,6 +136,7 @@ fn archives_and_locked_files_fail_with_advice() {
 
 #[test]
 fn text_is_clean() {
-    let document = read("a\u{0}b\r\n\r\n\r\n\r\ne\u{301}\u{7}".as_bytes(), "x.txt").expect("a document");
-    assert_eq!(document.pages[0].text, "ab\n\né");
+    let document = read("a\u{0}b and some more words\r\n\r\n\r\n\r\ne\u{301}\u{7}".as_bytes(), "x.txt")
+        .expect("a document");
+    assert_eq!(document.pages[0].text, "ab and some more words\n\né");
 }
