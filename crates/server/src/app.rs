@@ -3,6 +3,7 @@
 use std::{ops::Deref, sync::Arc};
 
 use engine::seams::{catalog::Catalog, limiter::Limiter};
+use tokio_util::sync::CancellationToken;
 
 use crate::{
     config::Config,
@@ -30,6 +31,8 @@ pub struct Parts {
     pub identities: Identities,
     /// Slows down whoever guesses keys.
     pub guard: Guard,
+    /// Cancelled when the server is told to stop; answers that go on for long end then.
+    pub shutdown: CancellationToken,
     /// What `/metrics` shows.
     pub metrics: Metrics,
 }

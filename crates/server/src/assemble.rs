@@ -11,6 +11,7 @@ use stores::{
     index::{Bounds, Embedded},
     limiter,
 };
+use tokio_util::sync::CancellationToken;
 
 use crate::{
     app::{App, Parts},
@@ -60,6 +61,7 @@ pub async fn assemble(data: &Path, config: Config) -> Result<Assembled> {
         identities: Identities::default(),
         guard: Guard::default(),
         metrics: Metrics::default(),
+        shutdown: CancellationToken::new(),
         config,
     });
     Ok(Assembled { app, ingest, _lock: lock })

@@ -7,7 +7,7 @@ use engine::{
     access::Writing,
     ids::{BoxId, FileId},
     seams::{
-        catalog::{Catalog, FileRecord, NewFile, Uploaded},
+        catalog::{Catalog, Deletion, FileRecord, FileStatus, NewFile, Uploaded},
         index::{Index, Removed},
     },
 };
@@ -86,24 +86,21 @@ impl Library {
     /// Deletes a file: when this returns, nothing of it can be read, searched, cited or downloaded.
     pub async fn delete(&self, writing: &Writing, file: FileId) -> Result<Option<Receipt>, Fault> {
         let _lock = self.lock(file).await;
-        let Some(record) = self.catalog.begin_delete(writing, file).await? else { return Ok(None) };
-        let mut gone = record.clone();
-        gone.status = engine::seams::catalog::FileStatus::Deleting;
-        self.tell(gone);
-        let (originals, removed) = self.finish_delete(writing, file, &record.sha256).await?;
-        Ok(Some(Receipt { file: record, originals, removed }))
+        let Some(deletion) = self.catalog.begin_delete(writing, file).await? else { return Ok(None) };
+        self.tell(FileRecord { status: FileStatus::Deleting, ..deletion.file.clone() });
+        self.finish_delete(deletion).await.map(Some)
     }
 
-    async fn finish_delete(
-        &self,
-        writing: &Writing,
-        file: FileId,
-        sha256: &str,
-    ) -> Result<(u64, Removed), Fault> {
-        let removed = self.index.remove(writing, file).await?;
-        let original = self.remove_original(sha256).await?;
-        self.catalog.finish_delete(writing, file).await?;
-        Ok((u64::from(original), removed))
+    async fn finish_delete(&self, deletion: Deletion) -> Result<Receipt, Fault> {
+        let Deletion { file, originals } = deletion;
+        let writing = Writing::for_operator(file.box_id);
+        let removed = self.index.remove(&writing, file.id).await?;
+        let mut gone = 0;
+        for sha256 in originals {
+            gone += u64::from(self.remove_original(&sha256).await?);
+        }
+        self.catalog.finish_delete(&writing, file.id).await?;
+        Ok(Receipt { file, originals: gone, removed })
     }
 
     /// Removes an original that no file refers to.
@@ -126,8 +123,8 @@ impl Library {
     /// After a crash: finishes what was begun, before anything new comes in.
     pub async fn recover(&self) -> Result<(), Fault> {
         self.blobs.recover(|sha256| async move { self.catalog.original_is_wanted(&sha256).await }).await?;
-        for (box_id, file, sha256) in self.catalog.half_deleted().await? {
-            self.finish_delete(&Writing::for_operator(box_id), file, &sha256).await?;
+        for deletion in self.catalog.half_deleted().await? {
+            self.finish_delete(deletion).await?;
         }
         Ok(())
     }

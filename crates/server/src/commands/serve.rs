@@ -70,7 +70,7 @@ pub(super) async fn serve(
 ) -> Result<(), Fault> {
     let Assembled { app, ingest, .. } = &assemble(data, config).await.map_err(local)?;
     let service = Service::of(app, data).map_err(local)?;
-    let shutdown = CancellationToken::new();
+    let shutdown = app.shutdown.clone();
     let workers = start_workers(app, ingest, &shutdown);
     let uses = tokio::spawn(write_down_uses(app.clone(), shutdown.clone()));
     serve_metrics(app, &shutdown).await;

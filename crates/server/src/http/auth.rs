@@ -149,7 +149,7 @@ fn not_found() -> Fault {
 
 /// Marks the key that a URL holds, if it is a real one.
 pub async fn expose_key_in_url(app: &App, uri: &Uri) -> Result<(), Fault> {
-    match ApiKey::find(&uri.to_string()) {
+    match ApiKey::find(uri.path_and_query().map_or("", |asked| asked.as_str())) {
         Some(key) => expose(app, &key, Exposure::Url).await,
         None => Ok(()),
     }

@@ -1,12 +1,14 @@
 //! JSON bodies: read with a limit, into types, with errors that name the field and warnings for unknown ones.
 
+use std::time::Duration;
+
 use axum::{
     body::{Body, Bytes},
     extract::{FromRequest, Request},
     http::header,
 };
 use engine::{Fault, Reason};
-use http_body_util::{BodyExt, LengthLimitError, Limited};
+use futures::{Stream, StreamExt};
 use serde::{
     Deserializer,
     de::{DeserializeOwned, Visitor},
@@ -15,6 +17,9 @@ use serde_json::Value;
 
 use super::error::Failure;
 use crate::{app::App, config::nearest};
+
+/// How long a client that sends too much is listened to before the connection is cut.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A JSON body of type `T`.
 pub struct JsonBody<T> {
@@ -57,15 +62,25 @@ fn must_be_json(content_type: Option<&[u8]>) -> Result<(), Fault> {
 }
 
 async fn read(body: Body, limit_kb: usize) -> Result<Bytes, Fault> {
-    let limited = Limited::new(body, limit_kb * 1024);
-    match limited.collect().await {
-        Ok(collected) => Ok(collected.to_bytes()),
-        Err(error) if error.downcast_ref::<LengthLimitError>().is_some() => {
-            Err(Fault::new(Reason::TooLarge, format!("the body is larger than {limit_kb} KB"))
-                .hint("the operator can raise limits.body_kb"))
+    let mut stream = body.into_data_stream();
+    let mut bytes = Vec::new();
+    while let Some(more) = stream.next().await {
+        let more =
+            more.map_err(|_| Fault::new(Reason::InvalidParameter, "the body could not be read to its end"))?;
+        if bytes.len() + more.len() > limit_kb * 1024 {
+            drain(&mut stream).await;
+            return Err(Fault::new(Reason::TooLarge, format!("the body is larger than {limit_kb} KB"))
+                .hint("the operator can raise limits.body_kb"));
         }
-        Err(_) => Err(Fault::new(Reason::InvalidParameter, "the body could not be read to its end")),
+        bytes.extend_from_slice(&more);
     }
+    Ok(bytes.into())
+}
+
+/// Reads on and forgets, for a while: a client that is still sending would not see why it is refused.
+pub async fn drain<T, E>(stream: &mut (impl Stream<Item = Result<T, E>> + Unpin)) {
+    let forget = async { while let Some(Ok(_)) = stream.next().await {} };
+    let _ = tokio::time::timeout(PATIENCE, forget).await;
 }
 
 /// Reads a body that has come in whole.
@@ -91,7 +106,8 @@ pub fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<JsonBody<T>, Fault> {
     Ok(JsonBody { value, warnings })
 }
 
-fn warning(name: &str, known: &'static [&'static str]) -> String {
+/// What is said of a field that nobody knows.
+pub fn warning(name: &str, known: &'static [&'static str]) -> String {
     let name: String = name.chars().take(100).collect();
     match nearest(&name, known.iter().copied()) {
         Some(nearest) => {

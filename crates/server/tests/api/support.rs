@@ -69,7 +69,7 @@ impl TestApp {
         let app = assembled.app.clone();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let shutdown = CancellationToken::new();
+        let shutdown = app.shutdown.clone();
         let service = Service::of(&app, folder.path()).unwrap();
         let worker =
             worker::run(app.library.clone(), assembled.ingest.clone(), "test".into(), shutdown.clone());

@@ -5,7 +5,10 @@
 
 use std::{
     path::{Path, PathBuf},
-    sync::mpsc::{Receiver, Sender, channel},
+    sync::{
+        Arc,
+        mpsc::{Receiver, Sender, channel},
+    },
     thread::JoinHandle,
     time::Duration,
 };
@@ -28,11 +31,32 @@ type Answer = Box<dyn FnOnce(Result<(), Error>) + Send>;
 /// A piece of work: runs in a savepoint that is kept if it says so.
 type Work = Box<dyn FnOnce(&Transaction<'_>) -> (bool, Answer) + Send>;
 
+/// Connections that only read, made as they are needed.
+struct Readers {
+    path: PathBuf,
+    idle: Mutex<Vec<Connection>>,
+}
+
+impl Readers {
+    fn read<T>(&self, read: impl FnOnce(&Transaction<'_>) -> Result<T, Error>) -> Result<T, Error> {
+        let idle = self.idle.lock().pop();
+        let connection = match idle {
+            Some(connection) => connection,
+            None => {
+                let connection = connect(&self.path)?;
+                connection.pragma_update(None, "query_only", true)?;
+                connection
+            }
+        };
+        let result = read(&Transaction(&connection));
+        self.idle.lock().push(connection);
+        result
+    }
+}
+
 /// An open database.
 pub struct Database {
-    path: PathBuf,
-    /// Idle connections that only read.
-    readers: Mutex<Vec<Connection>>,
+    readers: Arc<Readers>,
     /// `None` only while closing.
     work: Option<Sender<Work>>,
     writer: Option<JoinHandle<()>>,
@@ -48,8 +72,8 @@ impl Database {
             .name("catalog-writer".into())
             .spawn(move || write_until_closed(&connection, &queue))
             .map_err(Error::io("starting the catalog's writing thread"))?;
-        let readers = Mutex::new(Vec::new());
-        Ok(Database { path: path.to_path_buf(), readers, work: Some(work), writer: Some(writer) })
+        let readers = Arc::new(Readers { path: path.to_path_buf(), idle: Mutex::default() });
+        Ok(Database { readers, work: Some(work), writer: Some(writer) })
     }
 
     /// Reads, on the calling thread: for look-ups of a few microseconds.
@@ -57,18 +81,16 @@ impl Database {
         &self,
         read: impl FnOnce(&Transaction<'_>) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        let idle = self.readers.lock().pop();
-        let connection = match idle {
-            Some(connection) => connection,
-            None => {
-                let connection = connect(&self.path)?;
-                connection.pragma_update(None, "query_only", true)?;
-                connection
-            }
-        };
-        let result = read(&Transaction(&connection));
-        self.readers.lock().push(connection);
-        result
+        self.readers.read(read)
+    }
+
+    /// Reads off the async threads: for whatever may touch many rows.
+    pub(crate) async fn scan<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&Transaction<'_>) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        let readers = self.readers.clone();
+        tokio::task::spawn_blocking(move || readers.read(read)).await.map_err(|_| Error::Closed)?
     }
 
     /// Writes in one transaction; when this returns, the change is on disk.

@@ -6,8 +6,8 @@ use engine::{
     access::{Reading, Writing},
     ids::{BoxId, FileId, JobId},
     seams::catalog::{
-        CursorValue, Extent, FileChanges, FileCursor, FilePage, FileProgress, FileQuery, FileRecord,
-        FileStatus, Files, Metadata, NewFile, SortKey, UploadOutcome, Uploaded,
+        CursorValue, Deletion, Extent, FileChanges, FileCursor, FilePage, FileProgress, FileQuery,
+        FileRecord, FileStatus, Files, Metadata, NewFile, SortKey, UploadOutcome, Uploaded,
     },
 };
 use jiff::Timestamp;
@@ -45,7 +45,7 @@ impl Files for Sqlite {
         if boxes.is_empty() {
             return Ok(FilePage { files: Vec::new(), total: 0, next: None });
         }
-        Ok(self.database.read(|t| list(t, &boxes, &query))?)
+        Ok(self.database.scan(move |t| list(t, &boxes, &query)).await?)
     }
 
     async fn change_file(
@@ -58,7 +58,7 @@ impl Files for Sqlite {
         self.database.write(move |t| change(t, box_id, file, &changes)).await
     }
 
-    async fn begin_delete(&self, writing: &Writing, file: FileId) -> Result<Option<FileRecord>, Fault> {
+    async fn begin_delete(&self, writing: &Writing, file: FileId) -> Result<Option<Deletion>, Fault> {
         let box_id = writing.box_id();
         self.database
             .write(move |t| {
@@ -67,7 +67,7 @@ impl Files for Sqlite {
                 let sql = "update files set status = 'deleting', external_id = null where id = $1";
                 t.execute(sql, &[file.into()])?;
                 t.execute("delete from jobs where file_id = $1", &[file.into()])?;
-                Ok(Some(record))
+                Ok(Some(Deletion { originals: originals(t, file)?, file: record }))
             })
             .await
     }
@@ -83,10 +83,14 @@ impl Files for Sqlite {
             .await
     }
 
-    async fn half_deleted(&self) -> Result<Vec<(BoxId, FileId, String)>, Fault> {
-        let sql = "select box_id, id, sha256 from files where status = 'deleting'";
-        let read = |row: &Row| Ok((row.parse(0)?, row.parse(1)?, row.text(2)?.to_string()));
-        let found = self.database.read(|t| t.all(sql, &[])?.iter().map(read).collect::<Result<_, Error>>());
+    async fn half_deleted(&self) -> Result<Vec<Deletion>, Fault> {
+        let found = self.database.read(|t| {
+            let rows = t.all(&format!("{SELECT} where f.status = 'deleting'"), &[])?;
+            let files = rows.iter().map(|row| read(t, row));
+            files
+                .map(|file| file.and_then(|file| Ok(Deletion { originals: originals(t, file.id)?, file })))
+                .collect()
+        });
         Ok(found?)
     }
 
@@ -139,6 +143,13 @@ pub(super) fn find(
     let sql = format!("{SELECT} where f.id = $1 and f.box_id = $2 and f.status <> 'deleting'");
     let row = transaction.first(&sql, &[file.into(), box_id.into()])?;
     row.map(|row| read(transaction, &row)).transpose()
+}
+
+/// The originals of a file: the one in place, and that of a version under way.
+fn originals(transaction: &Transaction<'_>, file: FileId) -> Result<Vec<String>, Error> {
+    let sql = "select sha256 from files where id = $1
+               union select next_sha256 from files where id = $1 and next_sha256 is not null";
+    transaction.all(sql, &[file.into()])?.iter().map(|row| Ok(row.text(0)?.to_string())).collect()
 }
 
 fn must_find(transaction: &Transaction<'_>, box_id: BoxId, file: FileId) -> Result<FileRecord, Error> {

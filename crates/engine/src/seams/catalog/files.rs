@@ -193,6 +193,15 @@ pub enum UploadOutcome {
     Known,
 }
 
+/// A file that is going away.
+#[derive(Debug)]
+pub struct Deletion {
+    /// The file as it was.
+    pub file: FileRecord,
+    /// Its original, and that of a version still under way.
+    pub originals: Vec<String>,
+}
+
 /// Changes to what the owner says about a file; `None` leaves things as they are.
 #[derive(Debug, Clone, Default)]
 pub struct FileChanges {
@@ -291,14 +300,14 @@ pub trait Files: Send + Sync {
         changes: FileChanges,
     ) -> Result<Option<FileRecord>, Fault>;
 
-    /// Marks a file as going away: from now on nothing shows it. Says what it was; `None` where there is none.
-    async fn begin_delete(&self, writing: &Writing, file: FileId) -> Result<Option<FileRecord>, Fault>;
+    /// Marks a file as going away: from now on nothing shows it. `None` where there is no such file.
+    async fn begin_delete(&self, writing: &Writing, file: FileId) -> Result<Option<Deletion>, Fault>;
 
     /// Forgets a file that is going away, with its job.
     async fn finish_delete(&self, writing: &Writing, file: FileId) -> Result<(), Fault>;
 
     /// Files whose deletion a crash interrupted.
-    async fn half_deleted(&self) -> Result<Vec<(BoxId, FileId, String)>, Fault>;
+    async fn half_deleted(&self) -> Result<Vec<Deletion>, Fault>;
 
     /// Whether any file, or version under way, is of this original.
     async fn original_is_wanted(&self, sha256: &str) -> Result<bool, Fault>;

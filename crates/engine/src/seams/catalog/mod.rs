@@ -8,8 +8,8 @@ mod users;
 
 pub use boxes::{BoxName, BoxRecord, Boxes, Member};
 pub use files::{
-    CursorValue, Extent, FileChanges, FileCursor, FileName, FilePage, FileProgress, FileQuery, FileRecord,
-    FileStatus, Files, Metadata, NewFile, SortKey, UploadOutcome, Uploaded,
+    CursorValue, Deletion, Extent, FileChanges, FileCursor, FileName, FilePage, FileProgress, FileQuery,
+    FileRecord, FileStatus, Files, Metadata, NewFile, SortKey, UploadOutcome, Uploaded,
 };
 pub use jobs::{Finished, Job, JobOutcome, Jobs};
 pub use keys::{Exposure, KeyName, KeyRecord, KeyState, Keys, NewKey, StoredKey};

@@ -57,7 +57,11 @@ pub(super) async fn events(
     let state = (app, receiver, caller.prefix.clone(), origin);
     let changes = stream::unfold(state, move |(app, mut receiver, prefix, origin)| async move {
         loop {
-            let file = match receiver.recv().await {
+            let received = tokio::select! {
+                received = receiver.recv() => received,
+                () = app.shutdown.cancelled() => return None,
+            };
+            let file = match received {
                 Ok(file) => file,
                 // A listener that fell behind goes on with what is newest.
                 Err(RecvError::Lagged(_)) => continue,

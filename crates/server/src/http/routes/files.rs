@@ -24,7 +24,7 @@ use crate::{
     http::{
         BASE,
         auth::{Asking, ReadingBox, ReadingFile, WritingBox, WritingFile},
-        body::JsonBody,
+        body::{self, JsonBody},
         error::{ErrorEnvelope, Failure},
         origin::Origin,
         reply::{Envelope, Reply, Success},
@@ -34,6 +34,8 @@ use crate::{
 
 /// Bytes of the small fields of an upload, each.
 const FIELD_BYTES: usize = 64 * 1024;
+/// The parts of the form.
+const FIELDS: &[&str] = &["file", "name", "metadata", "tags", "externalId"];
 /// Labels on one file, and characters in one: labels, not texts.
 const MOST_TAGS: usize = 100;
 const LONGEST_TAG: usize = 100;
@@ -156,14 +158,15 @@ pub(super) async fn upload(
         let cause = "send the file as a form: `Content-Type: multipart/form-data` with a part named `file`";
         Fault::new(Reason::UnsupportedMediaType, cause)
     })?;
-    let received = Received::from_form(&app, form).await?;
+    let mut received = Received::from_form(&app, form).await?;
+    let warnings = std::mem::take(&mut received.warnings);
     let (staged, describe) = received.whole()?;
     let uploaded = app.library.add(&writing, staged, describe).await?;
     let deduplicated = uploaded.outcome == UploadOutcome::Known;
     let replaced = uploaded.outcome == UploadOutcome::Replaced;
     let status = if deduplicated { StatusCode::OK } else { StatusCode::CREATED };
     let object = UploadObject { file: FileObject::of(uploaded.file, &origin), deduplicated, replaced };
-    Ok((status, Success::new(object)).into_response())
+    Ok((status, Success::with_warnings(object, warnings)).into_response())
 }
 
 /// The parts of an upload, as they come in.
@@ -174,6 +177,7 @@ struct Received {
     metadata: Option<Metadata>,
     tags: Option<Vec<String>>,
     external_id: Option<String>,
+    warnings: Vec<String>,
 }
 
 impl Received {
@@ -197,7 +201,7 @@ impl Received {
                 "externalId" | "external_id" => {
                     received.external_id = Some(parse_external_id(&text(field, "externalId").await?)?);
                 }
-                _ => {}
+                other => received.warnings.push(body::warning(other, FIELDS)),
             }
         }
         Ok(received)
@@ -205,7 +209,7 @@ impl Received {
 
     /// The file, and how to describe it to the catalog.
     fn whole(self) -> Result<(Staged, impl FnOnce(&Staged) -> NewFile), Fault> {
-        let Received { staged, name, metadata, tags, external_id } = self;
+        let Received { staged, name, metadata, tags, external_id, .. } = self;
         let (staged, sent_name, media_type) = staged
             .ok_or_else(|| Fault::missing("file", "the form has no part of that name with a file in it"))?;
         let name = name.unwrap_or(sent_name);
@@ -230,6 +234,7 @@ async fn stage(app: &App, mut field: Field<'_>) -> Result<(Staged, FileName, Str
     let mut incoming = app.library.blobs.receive()?;
     while let Some(bytes) = field.chunk().await.map_err(broken_form)? {
         if incoming.size() + bytes.len() as u64 > most {
+            body::drain(&mut field).await;
             let limit = app.config.limits.file_mb;
             return Err(Fault::new(Reason::TooLarge, format!("{} is larger than {limit} MB", name.as_str()))
                 .param("file")
