@@ -1,1 +1,4 @@
 //! Neural models in process: embedder and reranker, their weights, tokens and kernels.
+
+pub mod runtime;
+pub mod weights;
