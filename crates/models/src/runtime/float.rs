@@ -1,7 +1,7 @@
 //! The encoder for the paths that keep activations as rows of f32: portable, AVX2, and VNNI around its own products.
 
 use super::aligned::Buffer;
-use super::lanes::{self, Finish, Matrix, Room};
+use super::lanes::{self, Finish, LANES, Lanes, Matrix, Room};
 use super::layers::{Layer, Norm, Shape};
 
 /// What such a path brings: one product and the two steps around it.
@@ -23,20 +23,29 @@ pub(crate) struct Portable;
 const FUSED: bool = cfg!(target_arch = "aarch64");
 const ROWS: usize = if cfg!(target_arch = "aarch64") { 6 } else { 3 };
 
+impl Lanes for Portable {
+    const FUSED: bool = FUSED;
+
+    #[inline(always)]
+    fn block<const ROWS: usize>(input: &[f32], stride: usize, panel: &[f32]) -> [[f32; LANES]; ROWS] {
+        lanes::block::<FUSED, ROWS>(input, stride, panel)
+    }
+}
+
 impl Kernels for Portable {
     type Weights = Matrix;
     type Scratch = ();
 
     fn linear(input: &[f32], rows: usize, weights: &Matrix, finish: Finish<'_>, (): &mut ()) {
-        lanes::linear::<FUSED, ROWS>(input, rows, weights, finish);
+        lanes::linear::<Portable, ROWS>(input, rows, weights, finish);
     }
 
     fn attend(joined: &[f32], context: &mut [f32], length: usize, heads: (usize, usize), room: &mut Room) {
-        lanes::attend::<FUSED, ROWS>(joined, context, length, heads, room);
+        lanes::attend::<Portable, ROWS>(joined, context, length, heads, room);
     }
 
     fn normalise(hidden: &mut [f32], norm: &Norm) {
-        lanes::normalise::<FUSED>(hidden, norm);
+        lanes::normalise::<Portable>(hidden, norm);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Products, attention and normalisation in safe Rust over 16 lanes, written so that the compiler vectorises them.
 //!
-//! Everything here is `inline(always)` and generic over fused multiply-add and the rows kept in registers: the
-//! portable path compiles it for the baseline processor, [`super::avx2`] once more for AVX2.
+//! Everything here is `inline(always)` and generic over [`Lanes`] and the rows kept in registers: the portable path
+//! compiles it for the baseline processor, [`super::avx2`] once more for AVX2 around a product of its own.
 
 use super::aligned::Buffer;
 use super::layers::Norm;
@@ -42,12 +42,12 @@ pub(crate) enum Finish<'a> {
 impl Finish<'_> {
     /// Finishes 16 sums at `place`.
     #[inline(always)]
-    pub(crate) fn apply<const FUSED: bool>(&mut self, place: usize, sums: &[f32; LANES]) {
+    pub(crate) fn apply<L: Lanes>(&mut self, place: usize, sums: &[f32; LANES]) {
         match self {
             Finish::Store(out) => out[place..place + LANES].copy_from_slice(sums),
             Finish::Gelu(out) => {
                 for (out, sum) in out[place..place + LANES].iter_mut().zip(sums) {
-                    *out = math::gelu::<FUSED>(*sum);
+                    *out = gelu::<L>(*sum);
                 }
             }
             Finish::Add(out) => {
@@ -59,17 +59,26 @@ impl Finish<'_> {
     }
 }
 
-/// Sums of `ROWS` rows of `input`, `stride` apart, with one panel.
+/// What differs between the processors this file is compiled for.
+pub(crate) trait Lanes {
+    /// Whether multiply-add is one instruction.
+    const FUSED: bool;
+
+    /// Sums of `ROWS` rows of `input`, `stride` apart, with one panel.
+    fn block<const ROWS: usize>(input: &[f32], stride: usize, panel: &[f32]) -> [[f32; LANES]; ROWS];
+}
+
+/// [`Lanes::block`] in plain Rust.
 #[inline(always)]
-fn block<const FUSED: bool, const ROWS: usize>(
+pub(crate) fn block<const FUSED: bool, const ROWS: usize>(
     input: &[f32],
     stride: usize,
     panel: &[f32],
 ) -> [[f32; LANES]; ROWS] {
-    let inputs = panel.len() / LANES;
-    let rows: [&[f32]; ROWS] = std::array::from_fn(|row| &input[row * stride..][..inputs]);
+    let panel = panel.as_chunks::<LANES>().0;
+    let rows: [&[f32]; ROWS] = std::array::from_fn(|row| &input[row * stride..][..panel.len()]);
     let mut sums = [[0.0; LANES]; ROWS];
-    for (index, weights) in panel.chunks_exact(LANES).enumerate() {
+    for (index, weights) in panel.iter().enumerate() {
         for (row, sums) in rows.iter().zip(&mut sums) {
             let value = row[index];
             for (sum, weight) in sums.iter_mut().zip(weights) {
@@ -80,9 +89,24 @@ fn block<const FUSED: bool, const ROWS: usize>(
     sums
 }
 
+#[inline(always)]
+fn multiply_add<L: Lanes>(a: f32, b: f32, c: f32) -> f32 {
+    if L::FUSED { math::multiply_add::<true>(a, b, c) } else { math::multiply_add::<false>(a, b, c) }
+}
+
+#[inline(always)]
+fn gelu<L: Lanes>(x: f32) -> f32 {
+    if L::FUSED { math::gelu::<true>(x) } else { math::gelu::<false>(x) }
+}
+
+#[inline(always)]
+fn exp2<L: Lanes>(x: f32) -> f32 {
+    if L::FUSED { math::exp2::<true>(x) } else { math::exp2::<false>(x) }
+}
+
 /// Calls `each(row, sums)` for the product of every row with one panel.
 #[inline(always)]
-fn panel_product<const FUSED: bool, const ROWS: usize>(
+fn panel_product<L: Lanes, const ROWS: usize>(
     input: &[f32],
     stride: usize,
     rows: usize,
@@ -91,19 +115,19 @@ fn panel_product<const FUSED: bool, const ROWS: usize>(
 ) {
     let whole = rows / ROWS * ROWS;
     for row in (0..whole).step_by(ROWS) {
-        let sums = block::<FUSED, ROWS>(&input[row * stride..], stride, panel);
+        let sums = L::block::<ROWS>(&input[row * stride..], stride, panel);
         for (offset, sums) in sums.iter().enumerate() {
             each(row + offset, sums);
         }
     }
     for row in whole..rows {
-        each(row, &block::<FUSED, 1>(&input[row * stride..], stride, panel)[0]);
+        each(row, &L::block::<1>(&input[row * stride..], stride, panel)[0]);
     }
 }
 
 /// `input × matrix + bias` for rows of the matrix's inputs, finished as `finish` says.
 #[inline(always)]
-pub(crate) fn linear<const FUSED: bool, const ROWS: usize>(
+pub(crate) fn linear<L: Lanes, const ROWS: usize>(
     input: &[f32],
     rows: usize,
     matrix: &Matrix,
@@ -113,12 +137,15 @@ pub(crate) fn linear<const FUSED: bool, const ROWS: usize>(
     for (index, panel) in matrix.panels.chunks_exact(LANES * matrix.inputs).enumerate() {
         let bias: &[f32; LANES] =
             matrix.bias[index * LANES..][..LANES].try_into().expect("widths are multiples of 16");
-        panel_product::<FUSED, ROWS>(input, matrix.inputs, rows, panel, |row, sums| {
+        panel_product::<L, ROWS>(input, matrix.inputs, rows, panel, |row, sums| {
             let sums = std::array::from_fn(|lane| sums[lane] + bias[lane]);
-            finish.apply::<FUSED>(row * outputs + index * LANES, &sums);
+            finish.apply::<L>(row * outputs + index * LANES, &sums);
         });
     }
 }
+
+/// Queries scored together: their scores against 200 keys stay in the first-level cache. Divides by every `ROWS`.
+const QUERIES: usize = 24;
 
 /// Room for one head of the longest sequence.
 #[derive(Default)]
@@ -130,7 +157,7 @@ pub(crate) struct Room {
 
 /// One sequence's attention: rows of queries, keys and values side by side in `joined`, result in `context`.
 #[inline(always)]
-pub(crate) fn attend<const FUSED: bool, const ROWS: usize>(
+pub(crate) fn attend<L: Lanes, const ROWS: usize>(
     joined: &[f32],
     context: &mut [f32],
     length: usize,
@@ -141,9 +168,8 @@ pub(crate) fn attend<const FUSED: bool, const ROWS: usize>(
     let padded = length.next_multiple_of(LANES);
     room.keys.reserve(padded * head_width);
     room.values.reserve(padded * head_width);
-    room.scores.reserve(length * padded);
+    room.scores.reserve(QUERIES * padded);
     let Room { keys, values, scores } = room;
-    let scores = &mut scores[..length * padded];
     for head in 0..heads {
         let column = head * head_width;
         for (key, row) in joined.chunks_exact(3 * width).enumerate().take(length) {
@@ -155,25 +181,29 @@ pub(crate) fn attend<const FUSED: bool, const ROWS: usize>(
                 values[(part * length + key) * LANES..][..LANES].copy_from_slice(lanes);
             }
         }
-        for (index, panel) in keys[..padded * head_width].chunks_exact(LANES * head_width).enumerate() {
-            panel_product::<FUSED, ROWS>(&joined[column..], 3 * width, length, panel, |row, sums| {
-                scores[row * padded + index * LANES..][..LANES].copy_from_slice(sums);
-            });
-        }
-        for row in scores.chunks_exact_mut(padded) {
-            soften::<FUSED>(row, length);
-        }
-        for (part, panel) in values[..length * head_width].chunks_exact(LANES * length).enumerate() {
-            panel_product::<FUSED, ROWS>(scores, padded, length, panel, |row, sums| {
-                context[row * width + column + part * LANES..][..LANES].copy_from_slice(sums);
-            });
+        for first in (0..length).step_by(QUERIES) {
+            let count = QUERIES.min(length - first);
+            let queries = &joined[first * 3 * width + column..];
+            for (index, panel) in keys[..padded * head_width].chunks_exact(LANES * head_width).enumerate() {
+                panel_product::<L, ROWS>(queries, 3 * width, count, panel, |row, sums| {
+                    scores[row * padded + index * LANES..][..LANES].copy_from_slice(sums);
+                });
+            }
+            for row in scores.chunks_exact_mut(padded).take(count) {
+                soften::<L>(row, length);
+            }
+            for (part, panel) in values[..length * head_width].chunks_exact(LANES * length).enumerate() {
+                panel_product::<L, ROWS>(scores, padded, count, panel, |row, sums| {
+                    context[(first + row) * width + column + part * LANES..][..LANES].copy_from_slice(sums);
+                });
+            }
         }
     }
 }
 
 /// Softmax in powers of two over the first `length` scores, a multiple of 16 in all; the others become zero.
 #[inline(always)]
-fn soften<const FUSED: bool>(row: &mut [f32], length: usize) {
+fn soften<L: Lanes>(row: &mut [f32], length: usize) {
     row[length..].fill(f32::MIN);
     let mut most = [f32::MIN; LANES];
     for lanes in row.chunks_exact(LANES) {
@@ -185,7 +215,7 @@ fn soften<const FUSED: bool>(row: &mut [f32], length: usize) {
     let mut sums = [0.0; LANES];
     for lanes in row.chunks_exact_mut(LANES) {
         for (sum, score) in sums.iter_mut().zip(lanes) {
-            *score = math::exp2::<FUSED>(*score - most);
+            *score = exp2::<L>(*score - most);
             *sum += *score;
         }
     }
@@ -195,7 +225,7 @@ fn soften<const FUSED: bool>(row: &mut [f32], length: usize) {
 
 /// Normalises each row in place.
 #[inline(always)]
-pub(crate) fn normalise<const FUSED: bool>(hidden: &mut [f32], norm: &Norm) {
+pub(crate) fn normalise<L: Lanes>(hidden: &mut [f32], norm: &Norm) {
     let width = norm.gain.len();
     let share = 1.0 / width as f32;
     for row in hidden.chunks_exact_mut(width) {
@@ -203,14 +233,14 @@ pub(crate) fn normalise<const FUSED: bool>(hidden: &mut [f32], norm: &Norm) {
         for lanes in row.chunks_exact(LANES) {
             for lane in 0..LANES {
                 sums[lane] += lanes[lane];
-                squares[lane] = math::multiply_add::<FUSED>(lanes[lane], lanes[lane], squares[lane]);
+                squares[lane] = multiply_add::<L>(lanes[lane], lanes[lane], squares[lane]);
             }
         }
         let mean = sums.iter().sum::<f32>() * share;
         let variance = (squares.iter().sum::<f32>() * share - mean * mean).max(0.0);
         let scale = 1.0 / (variance + norm.epsilon).sqrt();
         for ((value, gain), bias) in row.iter_mut().zip(&norm.gain).zip(&norm.bias) {
-            *value = math::multiply_add::<FUSED>((*value - mean) * scale, *gain, *bias);
+            *value = multiply_add::<L>((*value - mean) * scale, *gain, *bias);
         }
     }
 }

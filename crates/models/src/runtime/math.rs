@@ -50,13 +50,14 @@ pub(crate) fn exp2<const FUSED: bool>(x: f32) -> f32 {
     /// Adding and taking away 1.5·2^23 rounds to a whole number without a library call.
     const ROUND: f32 = 12_582_912.0;
     let x = x.max(-126.0);
-    let whole = (x + ROUND) - ROUND;
-    let part = x - whole;
+    let shifted = x + ROUND;
+    let part = x - (shifted - ROUND);
     let mut sum = EXP2[4];
     for coefficient in EXP2[..4].iter().rev() {
         sum = multiply_add::<FUSED>(sum, part, *coefficient);
     }
-    sum * f32::from_bits(((whole as i32 + 127) << 23) as u32)
+    // The whole number stands in the low bits of the shifted one: move it to where the exponent is.
+    sum * f32::from_bits((shifted.to_bits() << 23).wrapping_add(127 << 23))
 }
 
 #[cfg(test)]

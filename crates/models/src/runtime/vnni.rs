@@ -8,7 +8,7 @@ use std::arch::x86_64::*;
 use super::aligned::Buffer;
 use super::avx2::Avx2;
 use super::float::Kernels;
-use super::lanes::{Finish, Room};
+use super::lanes::{self, Finish, LANES, Lanes, Room};
 use super::layers::{Norm, Shape};
 use super::math;
 
@@ -97,12 +97,64 @@ impl Kernels for Vnni {
     }
 
     fn attend(joined: &[f32], context: &mut [f32], length: usize, heads: (usize, usize), room: &mut Room) {
-        Avx2::attend(joined, context, length, heads, room);
+        #[target_feature(enable = "avx512f,avx512bw,avx2,fma")]
+        fn run(joined: &[f32], context: &mut [f32], length: usize, heads: (usize, usize), room: &mut Room) {
+            lanes::attend::<Wide, 12>(joined, context, length, heads, room);
+        }
+        assert!(available());
+        // SAFETY: the processor has the features.
+        unsafe { run(joined, context, length, heads, room) }
     }
 
     fn normalise(hidden: &mut [f32], norm: &Norm) {
         Avx2::normalise(hidden, norm);
     }
+}
+
+/// [`lanes`] with one register for all sixteen.
+struct Wide;
+
+impl Lanes for Wide {
+    const FUSED: bool = true;
+
+    #[inline(always)]
+    fn block<const ROWS: usize>(input: &[f32], stride: usize, panel: &[f32]) -> [[f32; LANES]; ROWS] {
+        let inputs = panel.len() / LANES;
+        assert!(input.len() >= (ROWS - 1) * stride + inputs);
+        // SAFETY: only called within functions compiled for AVX-512, which check for it; lengths asserted.
+        unsafe { wide_block::<ROWS>(input.as_ptr(), stride, panel.as_ptr(), inputs) }
+    }
+}
+
+/// Sums of `ROWS` rows with one panel.
+///
+/// # Safety
+/// `input` must be readable for `ROWS` rows of `inputs`, `stride` apart, `panel` for `inputs` × 16.
+#[inline]
+#[target_feature(enable = "avx512f")]
+unsafe fn wide_block<const ROWS: usize>(
+    input: *const f32,
+    stride: usize,
+    panel: *const f32,
+    inputs: usize,
+) -> [[f32; LANES]; ROWS] {
+    let mut sums = [_mm512_setzero_ps(); ROWS];
+    for index in 0..inputs {
+        // SAFETY: within what the caller vouches for.
+        unsafe {
+            let weights = _mm512_loadu_ps(panel.add(index * LANES));
+            for (row, sum) in sums.iter_mut().enumerate() {
+                let value = _mm512_set1_ps(*input.add(row * stride + index));
+                *sum = _mm512_fmadd_ps(value, weights, *sum);
+            }
+        }
+    }
+    let mut out = [[0.0; LANES]; ROWS];
+    for (out, sum) in out.iter_mut().zip(sums) {
+        // SAFETY: sixteen floats.
+        unsafe { _mm512_storeu_ps(out.as_mut_ptr(), sum) };
+    }
+    out
 }
 
 /// [`Finish`] without its target.
