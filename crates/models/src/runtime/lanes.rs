@@ -42,17 +42,21 @@ pub(crate) enum Finish<'a> {
 impl Finish<'_> {
     /// Finishes 16 sums at `place`.
     #[inline(always)]
-    pub(crate) fn apply<L: Lanes>(&mut self, place: usize, sums: &[f32; LANES]) {
+    fn apply<L: Lanes>(&mut self, place: usize, sums: &[f32; LANES], bias: &[f32; LANES]) {
+        let mut values = [0.0; LANES];
+        for ((value, sum), bias) in values.iter_mut().zip(sums).zip(bias) {
+            *value = sum + bias;
+        }
         match self {
-            Finish::Store(out) => out[place..place + LANES].copy_from_slice(sums),
+            Finish::Store(out) => out[place..place + LANES].copy_from_slice(&values),
             Finish::Gelu(out) => {
-                for (out, sum) in out[place..place + LANES].iter_mut().zip(sums) {
-                    *out = gelu::<L>(*sum);
+                for (out, value) in out[place..place + LANES].iter_mut().zip(&values) {
+                    *out = gelu::<L>(*value);
                 }
             }
             Finish::Add(out) => {
-                for (out, sum) in out[place..place + LANES].iter_mut().zip(sums) {
-                    *out += sum;
+                for (out, value) in out[place..place + LANES].iter_mut().zip(&values) {
+                    *out += value;
                 }
             }
         }
@@ -137,10 +141,18 @@ pub(crate) fn linear<L: Lanes, const ROWS: usize>(
     for (index, panel) in matrix.panels.chunks_exact(LANES * matrix.inputs).enumerate() {
         let bias: &[f32; LANES] =
             matrix.bias[index * LANES..][..LANES].try_into().expect("widths are multiples of 16");
-        panel_product::<L, ROWS>(input, matrix.inputs, rows, panel, |row, sums| {
-            let sums = std::array::from_fn(|lane| sums[lane] + bias[lane]);
-            finish.apply::<L>(row * outputs + index * LANES, &sums);
-        });
+        // Written out: in a closure that is not inlined the compiler forgets which processor it compiles for.
+        let whole = rows / ROWS * ROWS;
+        for row in (0..whole).step_by(ROWS) {
+            let sums = L::block::<ROWS>(&input[row * matrix.inputs..], matrix.inputs, panel);
+            for (offset, sums) in sums.iter().enumerate() {
+                finish.apply::<L>((row + offset) * outputs + index * LANES, sums, bias);
+            }
+        }
+        for row in whole..rows {
+            let sums = L::block::<1>(&input[row * matrix.inputs..], matrix.inputs, panel);
+            finish.apply::<L>(row * outputs + index * LANES, &sums[0], bias);
+        }
     }
 }
 
