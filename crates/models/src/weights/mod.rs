@@ -19,7 +19,7 @@ pub use pull::{Pulled, pull};
 pub use registry::{KNOWN, Known, KnownFile, ModelStatus, list, verify};
 pub(crate) use tensor::Tensor;
 #[cfg(test)]
-pub(crate) use tensor::{By, Encoding};
+pub(crate) use tensor::Encoding;
 
 /// Why a model's files cannot be used.
 #[derive(Debug, thiserror::Error)]
