@@ -162,6 +162,7 @@ impl Network {
             Path::Avx2 => Stack::Avx2(layers::load(checkpoint, &shape, lanes::Matrix::pack)?),
             _ => Stack::Portable(layers::load(checkpoint, &shape, lanes::Matrix::pack)?),
         };
+        checkpoint.forget_pages();
         Ok(Network { shape, path, embeddings, stack })
     }
 

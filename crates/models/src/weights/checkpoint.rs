@@ -5,6 +5,7 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
+use memmap2::Mmap;
 use serde::Deserialize;
 
 use super::tensor::{By, Bytes, Encoding, Tensor};
@@ -13,6 +14,7 @@ use super::{WeightsError, onnx};
 /// Named tensors of one file.
 pub(crate) struct Checkpoint {
     tensors: HashMap<String, Stored>,
+    mapped: Option<Arc<Mmap>>,
 }
 
 /// A tensor and whether its rows are inputs, as ONNX has them, instead of outputs.
@@ -24,12 +26,25 @@ pub(crate) struct Stored {
 impl Checkpoint {
     /// Maps a `.safetensors` or `.onnx` file.
     pub(crate) fn open(path: &Path) -> Result<Self, WeightsError> {
-        let file = map(path)?;
+        let mapped = Arc::new(map(path)?);
+        let file: Bytes = mapped.clone();
         let named = match path.extension().and_then(|extension| extension.to_str()) {
             Some("onnx") => onnx::read(file)?,
             _ => safetensors(file)?,
         };
-        Ok(Checkpoint::new(named))
+        Ok(Checkpoint { mapped: Some(mapped), ..Checkpoint::new(named) })
+    }
+
+    /// Lets go of the pages read so far: packed weights are copies, and of what stays in the file few rows are needed.
+    #[allow(unsafe_code)]
+    pub(crate) fn forget_pages(&self) {
+        #[cfg(unix)]
+        if let Some(mapped) = &self.mapped {
+            // SAFETY: the mapping is of a file and only read, so that pages come back from the file as they were.
+            let advised = unsafe { mapped.unchecked_advise(memmap2::UncheckedAdvice::DontNeed) };
+            // Advice: without it the pages merely stay.
+            let _ = advised;
+        }
     }
 
     /// Strips the prefixes that wrappers around the encoder add.
@@ -38,7 +53,7 @@ impl Checkpoint {
             let short = ["bert.", "model.", "0.auto_model."].iter().find_map(|prefix| name.strip_prefix(prefix));
             short.map(str::to_owned).unwrap_or(name)
         };
-        Checkpoint { tensors: named.into_iter().map(|(name, stored)| (plain(name), stored)).collect() }
+        Checkpoint { tensors: named.into_iter().map(|(name, stored)| (plain(name), stored)).collect(), mapped: None }
     }
 
     pub(crate) fn has(&self, name: &str) -> bool {
@@ -70,12 +85,11 @@ impl Checkpoint {
 
 /// Maps a file to memory: pages come in when touched and go when memory is short.
 #[allow(unsafe_code)]
-fn map(path: &Path) -> Result<Bytes, WeightsError> {
+fn map(path: &Path) -> Result<Mmap, WeightsError> {
     let file = File::open(path).map_err(|error| WeightsError::file(path, error))?;
     // SAFETY: weights are written once, under another name, and renamed into place (`pull`); whoever changes a model's
     // file under a running server gets wrong numbers or a bus error, as with any mapped file.
-    let mapped = unsafe { memmap2::Mmap::map(&file) }.map_err(|error| WeightsError::file(path, error))?;
-    Ok(Arc::new(mapped))
+    unsafe { Mmap::map(&file) }.map_err(|error| WeightsError::file(path, error))
 }
 
 /// One entry of the header of a `.safetensors` file.
