@@ -207,7 +207,10 @@ mod tests {
     #[test]
     fn a_scope_adds_no_rights() {
         let id = BoxId::generate();
-        assert_eq!(reason(caller(Some(Role::Viewer), Some([id].into()), id).may_read(id)), Some(Reason::RoleInsufficient));
+        assert_eq!(
+            reason(caller(Some(Role::Viewer), Some([id].into()), id).may_read(id)),
+            Some(Reason::RoleInsufficient)
+        );
         assert_eq!(reason(caller(None, Some([id].into()), id).may_read(id)), Some(Reason::BoxUnknown));
     }
 }

@@ -314,7 +314,10 @@ mod tests {
         // Queries have a queue of their own.
         let query = batcher.enqueue(work(&[4], 60), Role::Query).unwrap();
         (0..3).for_each(|_| go.send(()).unwrap());
-        assert_eq!((first.await.unwrap(), second.await.unwrap(), query.await.unwrap()), (vec![1], vec![2], vec![4]));
+        assert_eq!(
+            (first.await.unwrap(), second.await.unwrap(), query.await.unwrap()),
+            (vec![1], vec![2], vec![4])
+        );
     }
 
     #[tokio::test]

@@ -139,7 +139,12 @@ impl Embedder for LocalEmbedder {
         self.tokenizer.count(text)
     }
 
-    async fn embed(&self, texts: Vec<String>, role: Role, with_tokens: bool) -> Result<Vec<Embedding>, Fault> {
+    async fn embed(
+        &self,
+        texts: Vec<String>,
+        role: Role,
+        with_tokens: bool,
+    ) -> Result<Vec<Embedding>, Fault> {
         let (work, windows) = self.prepare(texts, role, with_tokens).await?;
         let lengths: Vec<usize> = work.iter().map(|work| work.sequence.ids.len()).collect();
         let answers = self.batcher.run(work, role).await?;

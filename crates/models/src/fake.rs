@@ -32,7 +32,8 @@ fn words(text: &str) -> impl Iterator<Item = String> {
 
 /// FNV-1a: the same on every machine and in every version, unlike the standard library's hash.
 fn hash(word: &str) -> u64 {
-    word.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+    word.bytes()
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 /// Adds a word's pattern: three places, so that one collision does not make two words the same.
@@ -63,7 +64,12 @@ impl Embedder for FakeEmbedder {
         words(text).count()
     }
 
-    async fn embed(&self, texts: Vec<String>, _role: Role, with_tokens: bool) -> Result<Vec<Embedding>, Fault> {
+    async fn embed(
+        &self,
+        texts: Vec<String>,
+        _role: Role,
+        with_tokens: bool,
+    ) -> Result<Vec<Embedding>, Fault> {
         let embed = |text: &String| {
             let (mut vector, mut tokens, mut token_ids) = (vec![0.0; DIMENSIONS], Vec::new(), Vec::new());
             for word in words(text) {
@@ -109,7 +115,8 @@ mod tests {
 
     #[tokio::test]
     async fn related_texts_are_nearer_and_vectors_have_length_one() {
-        let texts = ["How long is the notice period?", "The notice period is three months.", "Cats sleep.", ""];
+        let texts =
+            ["How long is the notice period?", "The notice period is three months.", "Cats sleep.", ""];
         let texts = texts.map(String::from).to_vec();
         let found = FakeEmbedder.embed(texts.clone(), Role::Passage, true).await.unwrap();
         let dot = |a: usize, b: usize| {

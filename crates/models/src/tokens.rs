@@ -356,7 +356,9 @@ mod tests {
             ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "un", "##aff", "##able", "walk", "##ing"]
                 .map(String::from)
                 .to_vec();
-        for character in ('!'..='~').filter(|c| !c.is_ascii_uppercase()).chain("äöüßéαβγ中文日本¿«»–’".chars()) {
+        for character in
+            ('!'..='~').filter(|c| !c.is_ascii_uppercase()).chain("äöüßéαβγ中文日本¿«»–’".chars())
+        {
             vocabulary.push(character.to_string());
             vocabulary.push(format!("##{character}"));
         }
@@ -364,7 +366,8 @@ mod tests {
             serde_json::json!({"id": id, "content": vocabulary[id], "single_word": false, "lstrip": false,
                 "rstrip": false, "normalized": false, "special": true})
         };
-        let vocab: HashMap<&String, usize> = vocabulary.iter().enumerate().map(|(id, piece)| (piece, id)).collect();
+        let vocab: HashMap<&String, usize> =
+            vocabulary.iter().enumerate().map(|(id, piece)| (piece, id)).collect();
         let file = serde_json::json!({
             "version": "1.0",
             "truncation": {"max_length": 8, "strategy": "LongestFirst", "stride": 0, "direction": "Right"},
@@ -421,9 +424,45 @@ mod tests {
     #[test]
     fn random_texts_are_tokenized_as_by_the_original() {
         let fragments = [
-            "the", "unaffable", "Walking", "ÄÖÜ", "naïve", "e\u{301}\u{323}", "中文字", "日本", " ", "  ", "\t", "\n",
-            "\u{a0}", "\u{200b}", "\u{fffd}", "\0", ".", ",", "!?", "—", "’s", "[SEP]", "[CLS", "[[MASK]]", "[unk]",
-            "x1y2", "İ", "ﬁ", "½", "\u{1f600}", "ᄒ\u{1161}\u{11ab}", "한국어", "ǅ", "ΑΣ", "µ", "٣", "\u{feff}", "'", "\"",
+            "the",
+            "unaffable",
+            "Walking",
+            "ÄÖÜ",
+            "naïve",
+            "e\u{301}\u{323}",
+            "中文字",
+            "日本",
+            " ",
+            "  ",
+            "\t",
+            "\n",
+            "\u{a0}",
+            "\u{200b}",
+            "\u{fffd}",
+            "\0",
+            ".",
+            ",",
+            "!?",
+            "—",
+            "’s",
+            "[SEP]",
+            "[CLS",
+            "[[MASK]]",
+            "[unk]",
+            "x1y2",
+            "İ",
+            "ﬁ",
+            "½",
+            "\u{1f600}",
+            "ᄒ\u{1161}\u{11ab}",
+            "한국어",
+            "ǅ",
+            "ΑΣ",
+            "µ",
+            "٣",
+            "\u{feff}",
+            "'",
+            "\"",
         ];
         let mut random = StdRng::seed_from_u64(11);
         for file in files() {

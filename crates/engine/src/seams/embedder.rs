@@ -49,5 +49,6 @@ pub trait Embedder: Send + Sync {
 
     /// Embeds each text, in order. `with_tokens` also fills [`Embedding::tokens`]. A busy model answers
     /// [`Reason::Overloaded`](crate::Reason::Overloaded) at once rather than queueing without end.
-    async fn embed(&self, texts: Vec<String>, role: Role, with_tokens: bool) -> Result<Vec<Embedding>, Fault>;
+    async fn embed(&self, texts: Vec<String>, role: Role, with_tokens: bool)
+    -> Result<Vec<Embedding>, Fault>;
 }

@@ -107,15 +107,12 @@ pub trait Index: Send + Sync {
     async fn drop_box(&self, writing: &Writing) -> Result<(), Fault>;
 
     /// Up to `limit` pages from page number `from` on, in order.
-    async fn pages(&self, reading: &Reading, file: FileId, from: u32, limit: u32) -> Result<Vec<Page>, Fault>;
+    async fn pages(&self, reading: &Reading, file: FileId, from: u32, limit: u32)
+    -> Result<Vec<Page>, Fault>;
 
     /// Recalls candidates by vector and by text.
     async fn recall(&self, reading: &Reading, recall: Recall<'_>) -> Result<Recalled, Fault>;
 
     /// The chunks of these ids, in the order asked; one that is gone is `None`.
-    async fn chunks(
-        &self,
-        reading: &Reading,
-        ids: &[ChunkId],
-    ) -> Result<Vec<Option<IndexedChunk>>, Fault>;
+    async fn chunks(&self, reading: &Reading, ids: &[ChunkId]) -> Result<Vec<Option<IndexedChunk>>, Fault>;
 }

@@ -44,14 +44,19 @@ impl Client {
     }
 
     /// Posts `body` to `path` below the endpoint's address and reads the answer.
-    pub(super) async fn post<T: DeserializeOwned>(&self, path: &str, body: &impl Serialize) -> Result<T, Fault> {
+    pub(super) async fn post<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        body: &impl Serialize,
+    ) -> Result<T, Fault> {
         let body = serde_json::to_vec(body).map_err(Fault::internal)?;
         let mut pause = FIRST_WAIT;
         let mut attempt = 1;
         loop {
             match self.attempt(path, body.clone()).await {
                 Ok(answer) => {
-                    return serde_json::from_slice(&answer).map_err(|error| wrong(format!("no such shape: {error}")));
+                    return serde_json::from_slice(&answer)
+                        .map_err(|error| wrong(format!("no such shape: {error}")));
                 }
                 Err(Failure::Final(fault)) => return Err(fault),
                 Err(Failure::Again { fault, .. }) if attempt >= self.remote.attempts => return Err(fault),

@@ -37,7 +37,11 @@ pub struct Remote {
 impl std::fmt::Debug for Remote {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let key = self.key.as_ref().map(|_| "***");
-        f.debug_struct("Remote").field("url", &self.url).field("model", &self.model).field("key", &key).finish()
+        f.debug_struct("Remote")
+            .field("url", &self.url)
+            .field("model", &self.model)
+            .field("key", &key)
+            .finish()
     }
 }
 
@@ -106,8 +110,7 @@ impl RemoteEmbedder {
 
     async fn embed_some(&self, texts: &[String]) -> Result<Vec<Embedding>, Fault> {
         let dimensions = self.ask_dimensions.then_some(self.dimensions);
-        let body =
-            EmbeddingsBody { model: &self.model, input: texts, encoding_format: "float", dimensions };
+        let body = EmbeddingsBody { model: &self.model, input: texts, encoding_format: "float", dimensions };
         let reply: EmbeddingsReply = self.client.post("embeddings", &body).await?;
         let entries = reply.data.into_iter().map(|entry| (entry.index, entry.embedding)).collect();
         let embedding = |mut vector: Vec<f32>| {
@@ -146,7 +149,12 @@ impl Embedder for RemoteEmbedder {
         false
     }
 
-    async fn embed(&self, texts: Vec<String>, role: Role, _with_tokens: bool) -> Result<Vec<Embedding>, Fault> {
+    async fn embed(
+        &self,
+        texts: Vec<String>,
+        role: Role,
+        _with_tokens: bool,
+    ) -> Result<Vec<Embedding>, Fault> {
         let prefix = &self.prefixes[role as usize];
         let texts: Vec<String> = texts.into_iter().map(|text| format!("{prefix}{text}")).collect();
         let mut embeddings = Vec::with_capacity(texts.len());
@@ -233,7 +241,8 @@ fn in_order<T>(entries: Vec<(usize, T)>, count: usize) -> Result<Vec<T>, Fault> 
 
 /// An answer of the wrong shape: the endpoint's fault, told to the log.
 fn wrong(what: String) -> Fault {
-    let mut fault = Fault::new(Reason::UpstreamUnavailable, "the model endpoint answered in a way we cannot read");
+    let mut fault =
+        Fault::new(Reason::UpstreamUnavailable, "the model endpoint answered in a way we cannot read");
     fault.source = Some(format!("the endpoint sent {what}").into());
     fault
 }

@@ -51,9 +51,7 @@ async fn request(stream: &mut TcpStream) -> String {
 
 fn answer(status: &str, headers: &str, body: &str) -> Option<String> {
     let length = body.len();
-    Some(format!(
-        "HTTP/1.1 {status}\r\ncontent-length: {length}\r\nconnection: close\r\n{headers}\r\n{body}"
-    ))
+    Some(format!("HTTP/1.1 {status}\r\ncontent-length: {length}\r\nconnection: close\r\n{headers}\r\n{body}"))
 }
 
 fn ok(body: &str) -> Option<String> {

@@ -11,7 +11,13 @@ pub(crate) trait Kernels {
     /// Whatever the product keeps from call to call.
     type Scratch: Default;
 
-    fn linear(input: &[f32], rows: usize, weights: &Self::Weights, finish: Finish<'_>, scratch: &mut Self::Scratch);
+    fn linear(
+        input: &[f32],
+        rows: usize,
+        weights: &Self::Weights,
+        finish: Finish<'_>,
+        scratch: &mut Self::Scratch,
+    );
     fn attend(joined: &[f32], context: &mut [f32], length: usize, heads: (usize, usize), room: &mut Room);
     fn normalise(hidden: &mut [f32], norm: &Norm);
 }

@@ -64,7 +64,8 @@ impl Reference<'_> {
     }
 
     fn linear(&self, name: &str, rows: &[Vec<f64>]) -> Vec<Vec<f64>> {
-        let (weights, bias) = (self.numbers(&format!("{name}.weight")), self.numbers(&format!("{name}.bias")));
+        let (weights, bias) =
+            (self.numbers(&format!("{name}.weight")), self.numbers(&format!("{name}.bias")));
         let inputs = rows[0].len();
         let dot = |row: &[f64], weights: &[f64]| row.iter().zip(weights).map(|(a, b)| a * b).sum::<f64>();
         let all = |row: &Vec<f64>| {

@@ -213,7 +213,8 @@ unsafe fn product(steps: &Steps, rows: usize, weights: &Weights, target: *mut f3
         let panel = unsafe { weights.panels.as_ptr().add(column * weights.inputs) };
         for row in (0..rows).step_by(ROWS) {
             // SAFETY: quantising made room for whole groups of rows.
-            let sums = unsafe { block(steps.values.as_ptr().add(row * weights.inputs), weights.inputs, panel) };
+            let sums =
+                unsafe { block(steps.values.as_ptr().add(row * weights.inputs), weights.inputs, panel) };
             for (offset, sums) in sums.iter().enumerate().take(rows - row) {
                 let row = row + offset;
                 let (scale, offset) = (_mm512_set1_ps(steps.scales[row]), _mm512_set1_ps(steps.offsets[row]));

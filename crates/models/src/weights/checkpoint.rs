@@ -50,10 +50,14 @@ impl Checkpoint {
     /// Strips the prefixes that wrappers around the encoder add.
     pub(crate) fn new(named: Vec<(String, Stored)>) -> Self {
         let plain = |name: String| {
-            let short = ["bert.", "model.", "0.auto_model."].iter().find_map(|prefix| name.strip_prefix(prefix));
+            let short =
+                ["bert.", "model.", "0.auto_model."].iter().find_map(|prefix| name.strip_prefix(prefix));
             short.map(str::to_owned).unwrap_or(name)
         };
-        Checkpoint { tensors: named.into_iter().map(|(name, stored)| (plain(name), stored)).collect(), mapped: None }
+        Checkpoint {
+            tensors: named.into_iter().map(|(name, stored)| (plain(name), stored)).collect(),
+            mapped: None,
+        }
     }
 
     pub(crate) fn has(&self, name: &str) -> bool {
@@ -131,7 +135,8 @@ fn safetensors(file: Bytes) -> Result<Vec<(String, Stored)>, WeightsError> {
             "BF16" => Encoding::Bf16,
             "I8" => {
                 let scale = format!("{name}.scale");
-                let scales = entries.get(&scale).ok_or_else(|| malformed(&format!("`{scale}` is missing")))?;
+                let scales =
+                    entries.get(&scale).ok_or_else(|| malformed(&format!("`{scale}` is missing")))?;
                 let scales = read(&scale, scales, Encoding::F32)?.values();
                 Encoding::Steps { signed: true, scales, zeros: Vec::new(), by: By::Row }
             }

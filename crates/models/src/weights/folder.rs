@@ -89,7 +89,8 @@ impl Folder {
         let names = ["model.safetensors", "model.onnx", "onnx/model.onnx"];
         let weights = names.iter().map(|name| path.join(name)).find(|weights| weights.is_file());
         let weights = weights.ok_or_else(|| {
-            let missing = std::io::Error::new(std::io::ErrorKind::NotFound, "no model.safetensors or model.onnx");
+            let missing =
+                std::io::Error::new(std::io::ErrorKind::NotFound, "no model.safetensors or model.onnx");
             WeightsError::file(path, missing)
         })?;
         let id = match (&settings.id, known) {

@@ -17,9 +17,9 @@ pub(crate) use checkpoint::Stored;
 pub use folder::{Folder, Settings};
 pub use pull::{Pulled, pull};
 pub use registry::{KNOWN, Known, KnownFile, ModelStatus, list, verify};
-pub(crate) use tensor::Tensor;
 #[cfg(test)]
 pub(crate) use tensor::Encoding;
+pub(crate) use tensor::Tensor;
 
 /// Why a model's files cannot be used.
 #[derive(Debug, thiserror::Error)]

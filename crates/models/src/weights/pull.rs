@@ -107,7 +107,8 @@ mod tests {
 
     const FILES: &[KnownFile] =
         &[KnownFile { name: "config.json", path: "small/config.json", sha256: HELLO }];
-    const SMALL: Known = Known { name: "small", package: "small", version: "1", files: FILES, settings: "{}" };
+    const SMALL: Known =
+        Known { name: "small", package: "small", version: "1", files: FILES, settings: "{}" };
 
     #[test]
     fn only_files_with_the_pinned_hash_reach_the_folder() {

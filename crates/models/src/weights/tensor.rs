@@ -199,8 +199,7 @@ mod tests {
         for (bytes, encoding) in [(f32s, Encoding::F32), (f16s, Encoding::F16), (bf16s, Encoding::Bf16)] {
             assert_eq!(tensor(bytes, &[2, 2], encoding).unwrap().values(), numbers);
         }
-        let by_row =
-            Encoding::Steps { signed: true, scales: vec![1.0, 0.5], zeros: vec![], by: By::Row };
+        let by_row = Encoding::Steps { signed: true, scales: vec![1.0, 0.5], zeros: vec![], by: By::Row };
         assert_eq!(tensor(vec![1, 254, 1, 6], &[2, 2], by_row).unwrap().values(), numbers);
         let by_column =
             Encoding::Steps { signed: false, scales: vec![0.5, 1.0], zeros: vec![1.0, 4.0], by: By::Column };

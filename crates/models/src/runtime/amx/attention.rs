@@ -116,7 +116,12 @@ unsafe fn score(
 /// Scores of `count` rows and `length` keys must have been stored.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512bf16")]
-unsafe fn soften(scores: &mut Buffer<f32>, shares: &mut Buffer<u16>, count: usize, length: usize) -> [f32; 32] {
+unsafe fn soften(
+    scores: &mut Buffer<f32>,
+    shares: &mut Buffer<u16>,
+    count: usize,
+    length: usize,
+) -> [f32; 32] {
     let last = length.div_ceil(32) - 1;
     let tail = length - last * 32;
     let left_mask = ((1u32 << tail.min(16)) - 1) as u16;

@@ -60,7 +60,9 @@ impl Drop for Tiles {
 #[inline(always)]
 pub(super) unsafe fn zero() {
     // SAFETY: tiles are shaped, says the caller.
-    unsafe { asm!("tilezero tmm0", "tilezero tmm1", "tilezero tmm2", "tilezero tmm3", options(nostack, nomem)) };
+    unsafe {
+        asm!("tilezero tmm0", "tilezero tmm1", "tilezero tmm2", "tilezero tmm3", options(nostack, nomem))
+    };
 }
 
 /// Adds the products of two row tiles at `rows` (the second `TILE` elements on) and two column tiles.
@@ -73,11 +75,11 @@ pub(super) unsafe fn multiply_2x2(rows: *const u16, left: *const u16, right: *co
     unsafe {
         asm!(
             "tileloadd tmm6, [{left} + {stride}]",
-            "tileloadd tmm4, [{rows} + {stride}]",
+            "tileloaddt1 tmm4, [{rows} + {stride}]",
             "tdpbf16ps tmm0, tmm4, tmm6",
             "tileloadd tmm7, [{right} + {stride}]",
             "tdpbf16ps tmm1, tmm4, tmm7",
-            "tileloadd tmm5, [{rows} + {stride} + 1024]",
+            "tileloaddt1 tmm5, [{rows} + {stride} + 1024]",
             "tdpbf16ps tmm2, tmm5, tmm6",
             "tdpbf16ps tmm3, tmm5, tmm7",
             rows = in(reg) rows, left = in(reg) left, right = in(reg) right, stride = in(reg) 64usize,
@@ -96,7 +98,7 @@ pub(super) unsafe fn multiply_1x2(rows: *const u16, left: *const u16, right: *co
     unsafe {
         asm!(
             "tileloadd tmm6, [{left} + {stride}]",
-            "tileloadd tmm4, [{rows} + {stride}]",
+            "tileloaddt1 tmm4, [{rows} + {stride}]",
             "tdpbf16ps tmm0, tmm4, tmm6",
             "tileloadd tmm7, [{right} + {stride}]",
             "tdpbf16ps tmm1, tmm4, tmm7",
