@@ -251,3 +251,92 @@ impl Loaded {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{Numbers, model_folder};
+
+    fn options(path: Option<runtime::Path>) -> Options {
+        Options { threads: 2, path, ..Options::default() }
+    }
+
+    fn cosine(a: &[f32], b: &[f32]) -> f32 {
+        let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>();
+        dot(a, b) / (dot(a, a) * dot(b, b)).sqrt()
+    }
+
+    async fn one(embedder: &LocalEmbedder, text: &str) -> Embedding {
+        embedder.embed(vec![text.to_owned()], Role::Passage, true).await.unwrap().remove(0)
+    }
+
+    #[tokio::test]
+    async fn vectors_do_not_depend_on_the_batch() {
+        let folder = model_folder(Numbers::F32);
+        let embedder = LocalEmbedder::load(folder.path(), &options(None)).unwrap();
+        let texts: Vec<String> = (0..40).map(|count| "the walking unaffable ".repeat(count % 9)).collect();
+        let together = embedder.embed(texts.clone(), Role::Passage, false).await.unwrap();
+        for (text, found) in texts.iter().zip(&together) {
+            assert!(cosine(&found.vector, &one(&embedder, text).await.vector) > 0.9999, "{text}");
+            assert!((found.vector.iter().map(|x| x * x).sum::<f32>() - 1.0).abs() < 1e-4);
+            assert!(found.tokens.is_empty());
+        }
+    }
+
+    #[tokio::test]
+    async fn every_token_but_the_special_ones_has_a_unit_vector() {
+        let folder = model_folder(Numbers::F32);
+        let embedder = LocalEmbedder::load(folder.path(), &options(None)).unwrap();
+        let found = one(&embedder, "the walking").await;
+        assert_eq!(found.token_ids.len(), embedder.count_tokens("the walking"));
+        assert_eq!(found.tokens.len(), found.token_ids.len() * embedder.dimensions());
+        for token in found.tokens.chunks(embedder.dimensions()) {
+            assert!((token.iter().map(|x| x * x).sum::<f32>() - 1.0).abs() < 1e-4);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_long_text_is_read_to_its_end() {
+        let folder = model_folder(Numbers::F32);
+        let embedder = LocalEmbedder::load(folder.path(), &options(None)).unwrap();
+        let long = "the ".repeat(embedder.max_tokens() + 10);
+        let (plain, changed) = (one(&embedder, &long).await, one(&embedder, &format!("{long} walk")).await);
+        assert_eq!(plain.token_ids.len(), embedder.max_tokens() + 10);
+        assert!(cosine(&plain.vector, &changed.vector) < 0.999_999);
+    }
+
+    #[tokio::test]
+    async fn smaller_numbers_in_the_file_give_nearly_the_same_vectors() {
+        let exact = model_folder(Numbers::F32);
+        let exact = LocalEmbedder::load(exact.path(), &options(None)).unwrap();
+        let expected = one(&exact, "the unaffable walking").await;
+        for (numbers, least) in [(Numbers::F16, 0.9999), (Numbers::Bf16, 0.999), (Numbers::I8, 0.99)] {
+            let folder = model_folder(numbers);
+            let embedder = LocalEmbedder::load(folder.path(), &options(None)).unwrap();
+            let found = one(&embedder, "the unaffable walking").await;
+            assert!(cosine(&found.vector, &expected.vector) > least, "{numbers:?}");
+            assert_ne!(embedder.id(), exact.id());
+        }
+    }
+
+    /// Against vectors that `bench/models` computed in float32; the file has their first 48 numbers.
+    #[tokio::test]
+    async fn the_real_model_agrees_with_float32() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/fetched/all-minilm-l6-v2");
+        if !folder.is_dir() {
+            println!("skipped: `{}` was not pulled", folder.display());
+            return;
+        }
+        let reference: serde_json::Value = serde_json::from_str(include_str!("reference.json")).unwrap();
+        for path in runtime::Path::ALL.into_iter().filter(|path| path.available()) {
+            let embedder = LocalEmbedder::load(&folder, &options(Some(path))).unwrap();
+            let least = if path == runtime::Path::Vnni { 0.99 } else { 0.999 };
+            for entry in reference["texts"].as_array().unwrap() {
+                let expected: Vec<f32> = serde_json::from_value(entry["vector"].clone()).unwrap();
+                let found = one(&embedder, entry["text"].as_str().unwrap()).await.vector;
+                let cosine = cosine(&found[..expected.len()], &expected);
+                assert!(cosine > least, "{path:?}: {cosine} for {}", entry["text"]);
+            }
+        }
+    }
+}

@@ -10,6 +10,8 @@
 mod batcher;
 mod embedder;
 mod fake;
+#[cfg(test)]
+mod fixture;
 mod remote;
 mod reranker;
 pub mod runtime;

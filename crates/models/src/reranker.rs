@@ -100,3 +100,36 @@ impl Model for CrossEncoder {
         run_groups(&self.network, &self.pool, batch, |_, hidden| self.classifier.score(&hidden[..width]))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{Numbers, model_folder};
+
+    #[tokio::test]
+    async fn scores_come_in_order_and_alike_on_every_path() {
+        let folder = model_folder(Numbers::F32);
+        let passages: Vec<String> = (0..9).map(|count| "the walking unaffable ".repeat(count)).collect();
+        let mut first: Option<Vec<f32>> = None;
+        for path in runtime::Path::ALL.into_iter().rev().filter(|path| path.available()) {
+            let options = Options { threads: 2, path: Some(path), ..Options::default() };
+            let reranker = LocalReranker::load(folder.path(), &options).unwrap();
+            assert_eq!(reranker.path(), path);
+            let scores = reranker.score("walk", passages.clone()).await.unwrap();
+            let alone = reranker.score("walk", vec![passages[3].clone()]).await.unwrap();
+            assert!((scores[3] - alone[0]).abs() < 1e-3, "{path:?}");
+            let expected = first.get_or_insert_with(|| scores.clone());
+            assert!(scores.iter().zip(expected).all(|(a, b)| (a - *b).abs() < 0.1), "{path:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_long_passage_is_judged_by_its_best_window_and_a_long_query_refused() {
+        let folder = model_folder(Numbers::F32);
+        let reranker = LocalReranker::load(folder.path(), &Options::default()).unwrap();
+        let long = vec!["the ".repeat(reranker.max_tokens * 2)];
+        assert!(reranker.score("walk", long.clone()).await.unwrap()[0].is_finite());
+        let fault = reranker.score(&long[0], long.clone()).await.unwrap_err();
+        assert_eq!(fault.reason, Reason::Unprocessable);
+    }
+}
