@@ -28,7 +28,7 @@ struct Request {
 
 enum Loaded {
     Embedder(LocalEmbedder),
-    Reranker(LocalReranker),
+    Reranker(Box<LocalReranker>),
 }
 
 #[tokio::main(flavor = "current_thread")]
@@ -57,7 +57,7 @@ async fn serve(kind: &str, folder: &Path, options: &Options) {
         _ => {
             let reranker = LocalReranker::load(folder, options).unwrap();
             let path = reranker.path();
-            (Loaded::Reranker(reranker), path)
+            (Loaded::Reranker(Box::new(reranker)), path)
         }
     };
     say(serde_json::json!({"path": path.as_str(), "load_ms": start.elapsed().as_secs_f64() * 1e3,

@@ -80,7 +80,7 @@ impl Writer {
     }
 }
 
-/// A small cross-encoder, named as PyTorch names its parts; an embedder ignores the head.
+/// A small cross-encoder, named as `PyTorch` names its parts; an embedder ignores the head.
 pub(crate) fn model_folder(numbers: Numbers) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let config = serde_json::json!({"model_type": "bert", "hidden_size": WIDTH, "num_hidden_layers": LAYERS,

@@ -28,7 +28,7 @@ impl Shape {
             && self.width.is_multiple_of(self.heads)
             && self.head_width().is_multiple_of(16)
             && self.inner.is_multiple_of(16)
-            && self.positions > 0;
+            && self.positions >= FEWEST_POSITIONS;
         match whole && self.width > 0 && self.inner > 0 {
             true => Ok(()),
             false => Err(WeightsError::Unsupported(format!(
@@ -41,6 +41,9 @@ impl Shape {
         self.width / self.heads
     }
 }
+
+/// Fewer would not leave room for a pair of texts and its special tokens.
+pub(crate) const FEWEST_POSITIONS: usize = 16;
 
 /// Layer normalisation.
 pub(crate) struct Norm {

@@ -11,7 +11,7 @@ pub(crate) const GELU: [f32; 9] = [
     0.009_741_937,
     -0.001_086_728_6,
     8.987_841e-5,
-    -5.293_542_8e-6,
+    -5.293_543e-6,
     2.074_662_7e-7,
     -4.802_176e-9,
     4.931_948e-11,
@@ -21,7 +21,7 @@ pub(crate) const GELU: [f32; 9] = [
 pub(crate) const EXP2_COARSE: [f32; 4] = [0.999_925_3, 0.695_832_85, 0.226_068_66, 0.078_023_59];
 
 /// `2^t` for t in [-½, ½], relative error 2.6e-6, for paths that keep 32-bit floats.
-pub(crate) const EXP2: [f32; 5] = [0.999_999_26, 0.693_121_8, 0.240_247_47, 0.055_917_856, 0.009_569_998];
+pub(crate) const EXP2: [f32; 5] = [0.999_999_3, 0.693_121_8, 0.240_247_47, 0.055_917_856, 0.009_569_998];
 
 /// Scores are kept in powers of two: the factor goes into the query weights once, at loading.
 pub(crate) const LOG2_E: f32 = std::f32::consts::LOG2_E;

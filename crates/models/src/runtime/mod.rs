@@ -30,6 +30,7 @@ use float::Portable;
 use layers::{Embeddings, Layer};
 
 pub(crate) use head::{Classifier, Pooling, normalise_vector};
+pub(crate) use layers::FEWEST_POSITIONS;
 pub use layers::Shape;
 pub(crate) use pool::Pool;
 

@@ -1,4 +1,4 @@
-//! A fixed set of threads that run one batch's groups together and then wait for the next.
+//! Runs one batch's groups on several threads, each with room of its own that is kept from batch to batch.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use crate::runtime::{Pooling, Shape};
+use crate::runtime::{FEWEST_POSITIONS, Pooling, Shape};
 
 use super::registry::{self, Known};
 use super::{Checkpoint, WeightsError};
@@ -115,7 +115,7 @@ impl Folder {
 
     /// The most tokens of one sequence, special ones included.
     pub fn max_tokens(&self) -> usize {
-        self.settings.max_tokens.unwrap_or(usize::MAX).min(self.shape.positions)
+        self.settings.max_tokens.unwrap_or(usize::MAX).clamp(FEWEST_POSITIONS, self.shape.positions)
     }
 
     pub(crate) fn checkpoint(&self) -> Result<Checkpoint, WeightsError> {

@@ -10,7 +10,7 @@ use super::WeightsError;
 use super::checkpoint::Stored;
 use super::tensor::{By, Bytes, Encoding, Tensor};
 
-/// The initializers that weights are made of, by the names that PyTorch gave them.
+/// The initializers that weights are made of, by the names that `PyTorch` gave them.
 pub(super) fn read(file: Bytes) -> Result<Vec<(String, Stored)>, WeightsError> {
     let bytes = (*file).as_ref();
     let mut initializers = HashMap::new();
