@@ -18,7 +18,7 @@ pub enum Role {
 pub struct Embedding {
     /// The text as one vector of unit length.
     pub vector: Vec<f32>,
-    /// One unit vector a token, row after row; empty unless asked for.
+    /// One unit vector a token, row after row, special tokens left out; empty unless asked for and given.
     pub tokens: Vec<f32>,
     /// The token ids behind the rows of `tokens`, in order.
     pub token_ids: Vec<u32>,
@@ -41,6 +41,11 @@ pub trait Embedder: Send + Sync {
 
     /// How many tokens `text` has, without the special ones.
     fn count_tokens(&self, text: &str) -> usize;
+
+    /// Whether [`Embedding::tokens`] can be had; remote endpoints have none to give.
+    fn gives_tokens(&self) -> bool {
+        true
+    }
 
     /// Embeds each text, in order. `with_tokens` also fills [`Embedding::tokens`]. A busy model answers
     /// [`Reason::Overloaded`](crate::Reason::Overloaded) at once rather than queueing without end.

@@ -1,0 +1,343 @@
+//! One thread per model that takes waiting texts in batches: queries first, then passages, none for callers who left.
+//!
+//! Callers are answered through a oneshot channel; one that was dropped marks its texts as not worth running. The queue
+//! is bounded in tokens, because tokens are what costs time.
+
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use engine::seams::embedder::Role;
+use engine::{Fault, Reason};
+use tokio::sync::oneshot;
+
+use crate::runtime::Sequence;
+
+/// How long one batch should take: a query that just missed it waits at most this long.
+const BATCH_TIME: Duration = Duration::from_millis(25);
+
+/// Tokens a second before anything was measured: a slow processor without vector units.
+const FIRST_GUESS: f64 = 2_000.0;
+
+/// The weight of the newest measurement of speed.
+const NEWEST: f64 = 0.3;
+
+/// What a batcher drives. Implementations: an embedder's and a reranker's network, and a counting one in tests.
+pub(crate) trait Model: Send + Sync + 'static {
+    type Output: Send + 'static;
+
+    /// One answer a sequence, in order.
+    fn run(&self, batch: &[&Work]) -> Vec<Self::Output>;
+}
+
+/// One sequence to run.
+#[derive(Debug)]
+pub(crate) struct Work {
+    pub(crate) sequence: Sequence,
+    /// Whether every token's vector is wanted.
+    pub(crate) with_tokens: bool,
+}
+
+/// Feeds one model; dropping it ends the thread.
+pub(crate) struct Batcher<M: Model> {
+    shared: Arc<Shared<M::Output>>,
+    thread: Option<JoinHandle<()>>,
+    queue_tokens: usize,
+}
+
+struct Shared<O> {
+    queues: Mutex<Queues<O>>,
+    arrived: Condvar,
+}
+
+struct Queues<O> {
+    queries: Queue<O>,
+    passages: Queue<O>,
+    /// Tokens a second, as last measured.
+    speed: f64,
+    closed: bool,
+}
+
+/// Waiting sequences in order of arrival.
+struct Queue<O> {
+    waiting: VecDeque<Waiting<O>>,
+    tokens: usize,
+}
+
+struct Waiting<O> {
+    work: Work,
+    /// Its place in the request's answer.
+    index: usize,
+    request: Arc<Mutex<Request<O>>>,
+}
+
+/// One call's answers as they come in.
+struct Request<O> {
+    answers: Vec<Option<O>>,
+    missing: usize,
+    reply: Option<oneshot::Sender<Vec<O>>>,
+}
+
+impl<O> Request<O> {
+    /// Whether nobody waits for the answer any more.
+    fn abandoned(&self) -> bool {
+        self.reply.as_ref().is_none_or(oneshot::Sender::is_closed)
+    }
+}
+
+impl<M: Model> Batcher<M> {
+    /// Starts the thread `name`. More than `queue_tokens` waiting of one kind make further calls fail.
+    pub(crate) fn start(name: &str, model: M, queue_tokens: usize) -> std::io::Result<Self> {
+        let queue = || Queue { waiting: VecDeque::new(), tokens: 0 };
+        let queues = Queues { queries: queue(), passages: queue(), speed: FIRST_GUESS, closed: false };
+        let shared = Arc::new(Shared { queues: Mutex::new(queues), arrived: Condvar::new() });
+        let for_thread = shared.clone();
+        let thread =
+            std::thread::Builder::new().name(name.to_owned()).spawn(move || serve(&for_thread, &model))?;
+        Ok(Batcher { shared, thread: Some(thread), queue_tokens })
+    }
+
+    /// Runs all of `work`, answers in order. Fails at once when too much is waiting already.
+    pub(crate) async fn run(&self, work: Vec<Work>, role: Role) -> Result<Vec<M::Output>, Fault> {
+        if work.is_empty() {
+            return Ok(Vec::new());
+        }
+        let answer = self.enqueue(work, role)?;
+        answer.await.map_err(|_| Fault::internal("the model's thread failed on this batch"))
+    }
+
+    fn enqueue(&self, work: Vec<Work>, role: Role) -> Result<oneshot::Receiver<Vec<M::Output>>, Fault> {
+        let tokens: usize = work.iter().map(|work| work.sequence.ids.len()).sum();
+        let mut queues = lock(&self.shared.queues);
+        let speed = queues.speed;
+        let queue = match role {
+            Role::Query => &mut queues.queries,
+            Role::Passage => &mut queues.passages,
+        };
+        // A request larger than the whole queue still gets its turn when the queue is empty.
+        if queue.tokens > 0 && queue.tokens + tokens > self.queue_tokens {
+            let wait = Duration::from_secs_f64((queue.tokens as f64 / speed).clamp(1.0, 60.0));
+            return Err(Fault::new(Reason::Overloaded, "the model has too much to do at the moment")
+                .hint("try again shortly")
+                .retry_after(wait));
+        }
+        let (reply, answer) = oneshot::channel();
+        let answers = work.iter().map(|_| None).collect();
+        let request = Arc::new(Mutex::new(Request { answers, missing: work.len(), reply: Some(reply) }));
+        let waiting = |(index, work)| Waiting { work, index, request: request.clone() };
+        queue.waiting.extend(work.into_iter().enumerate().map(waiting));
+        queue.tokens += tokens;
+        drop(queues);
+        self.shared.arrived.notify_one();
+        Ok(answer)
+    }
+}
+
+impl<M: Model> Drop for Batcher<M> {
+    fn drop(&mut self) {
+        lock(&self.shared.queues).closed = true;
+        self.shared.arrived.notify_one();
+        if let Some(thread) = self.thread.take() {
+            // A panic there was already answered as an error.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Locks even after a panic: every change under these locks is complete at any point it could panic.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The owner thread: batch after batch until closed.
+fn serve<M: Model>(shared: &Shared<M::Output>, model: &M) {
+    while let Some(batch) = next_batch(shared) {
+        let start = Instant::now();
+        let work: Vec<&Work> = batch.iter().map(|waiting| &waiting.work).collect();
+        let tokens: usize = work.iter().map(|work| work.sequence.ids.len()).sum();
+        // A panicking kernel must not take the server's model with it: its callers hear of it, the others go on.
+        let Ok(outputs) = catch_unwind(AssertUnwindSafe(|| model.run(&work))) else {
+            tracing::error!(batch.tokens = tokens, "A model failed on a batch");
+            batch.iter().for_each(|waiting| lock(&waiting.request).reply = None);
+            continue;
+        };
+        let speed = tokens as f64 / start.elapsed().as_secs_f64().max(1e-6);
+        let mut queues = lock(&shared.queues);
+        queues.speed += NEWEST * (speed - queues.speed);
+        drop(queues);
+        batch.into_iter().zip(outputs).for_each(|(waiting, output)| answer(&waiting, output));
+    }
+}
+
+/// Puts one answer in its place and replies once all are there.
+fn answer<O>(waiting: &Waiting<O>, output: O) {
+    let mut request = lock(&waiting.request);
+    if request.answers[waiting.index].replace(output).is_none() {
+        request.missing -= 1;
+    }
+    if request.missing == 0
+        && let Some(reply) = request.reply.take()
+    {
+        let answers = std::mem::take(&mut request.answers);
+        // A caller who left meanwhile needs no answer.
+        let _ = reply.send(answers.into_iter().flatten().collect());
+    }
+}
+
+/// Waits for work; `None` when closed.
+fn next_batch<O>(shared: &Shared<O>) -> Option<Vec<Waiting<O>>> {
+    let mut queues = lock(&shared.queues);
+    loop {
+        if queues.closed {
+            return None;
+        }
+        let budget = (queues.speed * BATCH_TIME.as_secs_f64()) as usize;
+        let mut batch = queues.queries.take(budget);
+        if batch.is_empty() {
+            batch = queues.passages.take(budget);
+        }
+        if !batch.is_empty() {
+            // Longest first: threads then finish at about the same time.
+            batch.sort_by_key(|waiting| usize::MAX - waiting.work.sequence.ids.len());
+            return Some(batch);
+        }
+        queues = shared.arrived.wait(queues).unwrap_or_else(PoisonError::into_inner);
+    }
+}
+
+impl<O> Queue<O> {
+    /// The first waiting sequences within the budget, at least one; abandoned ones are dropped.
+    fn take(&mut self, budget: usize) -> Vec<Waiting<O>> {
+        let mut batch = Vec::new();
+        let mut taken = 0;
+        while let Some(next) = self.waiting.front() {
+            let tokens = next.work.sequence.ids.len();
+            let abandoned = lock(&next.request).abandoned();
+            if !abandoned && !batch.is_empty() && taken + tokens > budget {
+                break;
+            }
+            let next = self.waiting.pop_front().expect("it was just looked at");
+            self.tokens -= tokens;
+            if !abandoned {
+                taken += tokens;
+                batch.push(next);
+            }
+        }
+        batch
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::*;
+
+    /// Answers each sequence with its first id; lets a test hold it up and see what it ran.
+    struct Echo {
+        ran: mpsc::Sender<Vec<u32>>,
+        go: Mutex<mpsc::Receiver<()>>,
+    }
+
+    impl Model for Echo {
+        type Output = u32;
+
+        fn run(&self, batch: &[&Work]) -> Vec<u32> {
+            let ids: Vec<u32> = batch.iter().map(|work| work.sequence.ids[0]).collect();
+            self.ran.send(ids.clone()).unwrap();
+            self.go.lock().unwrap().recv().unwrap();
+            assert!(!ids.contains(&666), "asked to fail");
+            ids
+        }
+    }
+
+    struct Stage {
+        batcher: Arc<Batcher<Echo>>,
+        ran: mpsc::Receiver<Vec<u32>>,
+        go: mpsc::Sender<()>,
+    }
+
+    fn stage(queue_tokens: usize) -> Stage {
+        let (ran, has_run) = mpsc::channel();
+        let (go, may_go) = mpsc::channel();
+        let model = Echo { ran, go: Mutex::new(may_go) };
+        let batcher = Arc::new(Batcher::start("test", model, queue_tokens).unwrap());
+        Stage { batcher, ran: has_run, go }
+    }
+
+    fn work(ids: &[u32], tokens: usize) -> Vec<Work> {
+        let one = |id: &u32| Work {
+            sequence: Sequence { ids: vec![*id; tokens], second_from: tokens },
+            with_tokens: false,
+        };
+        ids.iter().map(one).collect()
+    }
+
+    #[tokio::test]
+    async fn answers_come_in_the_order_of_the_texts() {
+        let Stage { batcher, ran, go } = stage(1000);
+        (0..10).for_each(|_| go.send(()).unwrap());
+        let mut work = work(&[1, 2, 3], 5);
+        work[1].sequence.ids.push(0);
+        assert_eq!(batcher.run(work, Role::Passage).await.unwrap(), [1, 2, 3]);
+        // Run longest first, all the same.
+        assert_eq!(ran.recv().unwrap(), [2, 1, 3]);
+        assert!(batcher.run(Vec::new(), Role::Query).await.unwrap().is_empty());
+    }
+
+    #[tokio::test]
+    async fn queries_go_before_passages_and_batches_keep_to_the_budget() {
+        let Stage { batcher, ran, go } = stage(10_000);
+        let first = batcher.enqueue(work(&[1], 40), Role::Passage).unwrap();
+        assert_eq!(ran.recv().unwrap(), [1]);
+        // While the first batch runs: four passages of which one fills a batch, then a query.
+        let passages = batcher.enqueue(work(&[2, 3, 4, 5], 1_000_000), Role::Passage).unwrap();
+        let query = batcher.enqueue(work(&[9], 5), Role::Query).unwrap();
+        (0..6).for_each(|_| go.send(()).unwrap());
+        assert_eq!(query.await.unwrap(), [9]);
+        assert_eq!((first.await.unwrap(), passages.await.unwrap()), (vec![1], vec![2, 3, 4, 5]));
+        assert_eq!(ran.recv().unwrap(), [9]);
+        assert_eq!(ran.recv().unwrap(), [2]);
+    }
+
+    #[tokio::test]
+    async fn a_full_queue_says_so_at_once_and_when_to_come_back() {
+        let Stage { batcher, ran, go } = stage(100);
+        let first = batcher.enqueue(work(&[1], 500), Role::Passage).unwrap();
+        ran.recv().unwrap();
+        let second = batcher.enqueue(work(&[2], 60), Role::Passage).unwrap();
+        let fault = batcher.enqueue(work(&[3], 60), Role::Passage).unwrap_err();
+        assert_eq!(fault.reason, Reason::Overloaded);
+        assert!(fault.retry_after.unwrap() >= Duration::from_secs(1));
+        // Queries have a queue of their own.
+        let query = batcher.enqueue(work(&[4], 60), Role::Query).unwrap();
+        (0..3).for_each(|_| go.send(()).unwrap());
+        assert_eq!(
+            (first.await.unwrap(), second.await.unwrap(), query.await.unwrap()),
+            (vec![1], vec![2], vec![4])
+        );
+    }
+
+    #[tokio::test]
+    async fn texts_of_a_caller_who_left_are_not_run() {
+        let Stage { batcher, ran, go } = stage(1000);
+        let first = batcher.enqueue(work(&[1], 5), Role::Passage).unwrap();
+        ran.recv().unwrap();
+        drop(batcher.enqueue(work(&[2], 5), Role::Passage).unwrap());
+        let third = batcher.enqueue(work(&[3], 5), Role::Passage).unwrap();
+        (0..2).for_each(|_| go.send(()).unwrap());
+        assert_eq!((first.await.unwrap(), third.await.unwrap()), (vec![1], vec![3]));
+        assert_eq!(ran.recv().unwrap(), [3]);
+    }
+
+    #[tokio::test]
+    async fn a_failing_batch_is_an_error_and_the_next_one_works() {
+        let Stage { batcher, ran: _ran, go } = stage(1000);
+        (0..2).for_each(|_| go.send(()).unwrap());
+        let fault = batcher.run(work(&[666], 5), Role::Query).await.unwrap_err();
+        assert_eq!(fault.reason, Reason::Internal);
+        assert_eq!(batcher.run(work(&[7], 5), Role::Query).await.unwrap(), [7]);
+    }
+}

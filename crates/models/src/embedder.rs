@@ -1,0 +1,342 @@
+//! Embeds texts in process.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use engine::Fault;
+use engine::seams::embedder::{Embedder, Embedding, Role};
+
+use crate::batcher::{Batcher, Model, Work};
+use crate::runtime::{self, Network, Pool, Pooling, Scratch, normalise_vector};
+use crate::tokens::Tokenizer;
+use crate::weights::{Folder, WeightsError};
+
+/// Tokens that one thread runs together. Two passages: their activations and a layer's panels share a second-level cache
+/// of 2 MB; four take a tenth longer each.
+const GROUP_TOKENS: usize = 448;
+
+/// Texts of up to this many bytes are tokenized where they arrive, which takes well below a millisecond.
+const TOKENIZE_HERE: usize = 16 * 1024;
+
+/// How a model is run.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Threads for one batch.
+    pub threads: usize,
+    /// Which kernels; the fastest that this processor has otherwise.
+    pub path: Option<runtime::Path>,
+    /// How many tokens of passages, and of queries, may wait.
+    pub queue_tokens: usize,
+    /// Whether a pinned model's hashes are checked before it is loaded.
+    pub verify: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        // About two seconds of work for two cores with AMX.
+        Options { threads, path: None, queue_tokens: 128 * 1024, verify: true }
+    }
+}
+
+/// An embedding model in this process.
+///
+/// A text with more tokens than the model takes is not cut: it is embedded in windows whose vectors are averaged by
+/// their tokens. Token vectors are the last hidden states, of unit length; `[CLS]` and `[SEP]` have none.
+pub struct LocalEmbedder {
+    id: String,
+    tokenizer: Arc<Tokenizer>,
+    prefixes: [String; 2],
+    dimensions: usize,
+    max_tokens: usize,
+    path: runtime::Path,
+    batcher: Batcher<Encoder>,
+}
+
+/// The network with its threads, as the batcher drives it.
+struct Encoder {
+    network: Network,
+    pooling: Pooling,
+    pool: Pool<Scratch>,
+}
+
+impl LocalEmbedder {
+    /// Loads the model in `folder`; see [`Folder`] for what must be there.
+    pub fn load(folder: &Path, options: &Options) -> Result<Self, WeightsError> {
+        let folder = Folder::open(folder)?;
+        let loaded = Loaded::open(&folder, options)?;
+        let encoder =
+            Encoder { pooling: folder.pooling(), pool: Pool::new(options.threads), network: loaded.network };
+        Ok(LocalEmbedder {
+            id: folder.id.clone(),
+            tokenizer: Arc::new(loaded.tokenizer),
+            prefixes: [folder.settings.query_prefix.clone(), folder.settings.passage_prefix.clone()],
+            dimensions: folder.shape.width,
+            // Without the two special tokens.
+            max_tokens: folder.max_tokens() - 2,
+            path: encoder.network.path(),
+            batcher: Batcher::start("embedder", encoder, options.queue_tokens)
+                .map_err(|error| WeightsError::file(Path::new("embedder thread"), error))?,
+        })
+    }
+
+    /// The kernels in use.
+    pub fn path(&self) -> runtime::Path {
+        self.path
+    }
+
+    /// The work for each text's windows, and how many windows each text has.
+    async fn prepare(
+        &self,
+        texts: Vec<String>,
+        role: Role,
+        with_tokens: bool,
+    ) -> Result<(Vec<Work>, Vec<usize>), Fault> {
+        let tokenizer = self.tokenizer.clone();
+        let (max_tokens, prefix) = (self.max_tokens, self.prefixes[role as usize].clone());
+        let bytes: usize = texts.iter().map(String::len).sum();
+        let prepare = move || {
+            let mut work = Vec::with_capacity(texts.len());
+            let mut windows = Vec::with_capacity(texts.len());
+            for text in texts {
+                let ids = match prefix.is_empty() {
+                    true => tokenizer.encode(&text),
+                    false => tokenizer.encode(&format!("{prefix}{text}")),
+                };
+                let before = work.len();
+                let window = |ids: &[u32]| Work { sequence: tokenizer.single(ids), with_tokens };
+                match ids.is_empty() {
+                    true => work.push(window(&[])),
+                    false => work.extend(ids.chunks(max_tokens).map(window)),
+                }
+                windows.push(work.len() - before);
+            }
+            (work, windows)
+        };
+        if bytes <= TOKENIZE_HERE {
+            return Ok(prepare());
+        }
+        tokio::task::spawn_blocking(prepare).await.map_err(Fault::internal)
+    }
+}
+
+#[async_trait]
+impl Embedder for LocalEmbedder {
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    fn dimensions(&self) -> usize {
+        self.dimensions
+    }
+
+    fn max_tokens(&self) -> usize {
+        self.max_tokens
+    }
+
+    fn count_tokens(&self, text: &str) -> usize {
+        self.tokenizer.count(text)
+    }
+
+    async fn embed(
+        &self,
+        texts: Vec<String>,
+        role: Role,
+        with_tokens: bool,
+    ) -> Result<Vec<Embedding>, Fault> {
+        let (work, windows) = self.prepare(texts, role, with_tokens).await?;
+        let lengths: Vec<usize> = work.iter().map(|work| work.sequence.ids.len()).collect();
+        let answers = self.batcher.run(work, role).await?;
+        let mut parts = lengths.into_iter().zip(answers);
+        Ok(windows.into_iter().map(|count| join(parts.by_ref().take(count))).collect())
+    }
+}
+
+/// One text's embedding from those of its windows.
+fn join(mut parts: impl Iterator<Item = (usize, Embedding)>) -> Embedding {
+    let (length, mut whole) = parts.next().expect("a text has at least one window");
+    let mut more = false;
+    for (next_length, next) in parts {
+        if !more {
+            whole.vector.iter_mut().for_each(|value| *value *= length as f32);
+        }
+        more = true;
+        for (sum, value) in whole.vector.iter_mut().zip(&next.vector) {
+            *sum += value * next_length as f32;
+        }
+        whole.tokens.extend(next.tokens);
+        whole.token_ids.extend(next.token_ids);
+    }
+    if more {
+        normalise_vector(&mut whole.vector);
+    }
+    whole
+}
+
+impl Model for Encoder {
+    type Output = Embedding;
+
+    fn run(&self, batch: &[&Work]) -> Vec<Embedding> {
+        let width = self.network.shape().width;
+        run_groups(&self.network, &self.pool, batch, |work, hidden| {
+            let vector = self.pooling.pool(hidden, width);
+            let (mut tokens, mut token_ids) = (Vec::new(), Vec::new());
+            if work.with_tokens {
+                let inner = 1..work.sequence.ids.len() - 1;
+                token_ids.extend_from_slice(&work.sequence.ids[inner.clone()]);
+                tokens.extend_from_slice(&hidden[inner.start * width..inner.end * width]);
+                tokens.chunks_exact_mut(width).for_each(normalise_vector);
+            }
+            Embedding { vector, tokens, token_ids }
+        })
+    }
+}
+
+/// Runs a batch in groups over the pool and calls `finish` with each sequence's hidden states.
+pub(crate) fn run_groups<O: Send>(
+    network: &Network,
+    pool: &Pool<Scratch>,
+    batch: &[&Work],
+    finish: impl Fn(&Work, &[f32]) -> O + Sync,
+) -> Vec<O> {
+    let total: usize = batch.iter().map(|work| work.sequence.ids.len()).sum();
+    // Small batches are spread over all threads, large ones cut where the cache ends.
+    let limit = GROUP_TOKENS.min(total.div_ceil(pool.threads()));
+    let mut groups: Vec<&[&Work]> = Vec::new();
+    let (mut start, mut tokens) = (0, 0);
+    for (index, work) in batch.iter().enumerate() {
+        let length = work.sequence.ids.len();
+        if index > start && tokens + length > limit {
+            groups.push(&batch[start..index]);
+            (start, tokens) = (index, 0);
+        }
+        tokens += length;
+    }
+    groups.push(&batch[start..]);
+    let width = network.shape().width;
+    let outputs = pool.run(&groups, |group, scratch| {
+        let sequences: Vec<_> = group.iter().map(|work| &work.sequence).collect();
+        let mut hidden = network.encode(&sequences, scratch);
+        let one = |work: &&Work| {
+            let (mine, rest) = hidden.split_at(work.sequence.ids.len() * width);
+            hidden = rest;
+            finish(work, mine)
+        };
+        group.iter().map(one).collect::<Vec<_>>()
+    });
+    outputs.into_iter().flatten().collect()
+}
+
+/// What embedder and reranker load alike.
+pub(crate) struct Loaded {
+    pub(crate) network: Network,
+    pub(crate) tokenizer: Tokenizer,
+    pub(crate) checkpoint: crate::weights::Checkpoint,
+}
+
+impl Loaded {
+    /// Checks hashes and packs weights at the same time: each is bound by one core.
+    pub(crate) fn open(folder: &Folder, options: &Options) -> Result<Self, WeightsError> {
+        std::thread::scope(|scope| {
+            let verified = scope.spawn(|| if options.verify { folder.verify() } else { Ok(()) });
+            let tokenizer = Tokenizer::open(&folder.tokenizer())?;
+            let checkpoint = folder.checkpoint()?;
+            let network = Network::load(&checkpoint, folder.shape.clone(), options.path)?;
+            if tokenizer.largest_id() as usize >= network.vocabulary() {
+                return Err(WeightsError::Malformed("the tokenizer has more tokens than the model".into()));
+            }
+            verified.join().expect("hashing does not panic")?;
+            Ok(Loaded { network, tokenizer, checkpoint })
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{Numbers, model_folder};
+
+    fn options(path: Option<runtime::Path>) -> Options {
+        Options { threads: 2, path, ..Options::default() }
+    }
+
+    fn cosine(a: &[f32], b: &[f32]) -> f32 {
+        let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>();
+        dot(a, b) / (dot(a, a) * dot(b, b)).sqrt()
+    }
+
+    async fn one(embedder: &LocalEmbedder, text: &str) -> Embedding {
+        embedder.embed(vec![text.to_owned()], Role::Passage, true).await.unwrap().remove(0)
+    }
+
+    #[tokio::test]
+    async fn vectors_do_not_depend_on_the_batch() {
+        let folder = model_folder(Numbers::F32);
+        let embedder = LocalEmbedder::load(folder.path(), &options(None)).unwrap();
+        let texts: Vec<String> = (0..40).map(|count| "the walking unaffable ".repeat(count % 9)).collect();
+        let together = embedder.embed(texts.clone(), Role::Passage, false).await.unwrap();
+        for (text, found) in texts.iter().zip(&together) {
+            assert!(cosine(&found.vector, &one(&embedder, text).await.vector) > 0.9999, "{text}");
+            assert!((found.vector.iter().map(|x| x * x).sum::<f32>() - 1.0).abs() < 1e-4);
+            assert!(found.tokens.is_empty());
+        }
+    }
+
+    #[tokio::test]
+    async fn every_token_but_the_special_ones_has_a_unit_vector() {
+        let folder = model_folder(Numbers::F32);
+        let embedder = LocalEmbedder::load(folder.path(), &options(None)).unwrap();
+        let found = one(&embedder, "the walking").await;
+        assert_eq!(found.token_ids.len(), embedder.count_tokens("the walking"));
+        assert_eq!(found.tokens.len(), found.token_ids.len() * embedder.dimensions());
+        for token in found.tokens.chunks(embedder.dimensions()) {
+            assert!((token.iter().map(|x| x * x).sum::<f32>() - 1.0).abs() < 1e-4);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_long_text_is_read_to_its_end() {
+        let folder = model_folder(Numbers::F32);
+        let embedder = LocalEmbedder::load(folder.path(), &options(None)).unwrap();
+        let long = "the ".repeat(embedder.max_tokens() + 10);
+        let (plain, changed) = (one(&embedder, &long).await, one(&embedder, &format!("{long} walk")).await);
+        assert_eq!(plain.token_ids.len(), embedder.max_tokens() + 10);
+        assert!(cosine(&plain.vector, &changed.vector) < 0.999_999);
+    }
+
+    #[tokio::test]
+    async fn smaller_numbers_in_the_file_give_nearly_the_same_vectors() {
+        let exact = model_folder(Numbers::F32);
+        let exact = LocalEmbedder::load(exact.path(), &options(None)).unwrap();
+        let expected = one(&exact, "the unaffable walking").await;
+        for (numbers, least) in [(Numbers::F16, 0.9999), (Numbers::Bf16, 0.999), (Numbers::I8, 0.99)] {
+            let folder = model_folder(numbers);
+            let embedder = LocalEmbedder::load(folder.path(), &options(None)).unwrap();
+            let found = one(&embedder, "the unaffable walking").await;
+            assert!(cosine(&found.vector, &expected.vector) > least, "{numbers:?}");
+            assert_ne!(embedder.id(), exact.id());
+        }
+    }
+
+    /// Against vectors that `bench/models` computed in float32; the file has their first 48 numbers.
+    #[tokio::test]
+    async fn the_real_model_agrees_with_float32() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/fetched/all-minilm-l6-v2");
+        if !folder.is_dir() {
+            println!("skipped: `{}` was not pulled", folder.display());
+            return;
+        }
+        let reference: serde_json::Value = serde_json::from_str(include_str!("reference.json")).unwrap();
+        for path in runtime::Path::ALL.into_iter().filter(|path| path.available()) {
+            let embedder = LocalEmbedder::load(&folder, &options(Some(path))).unwrap();
+            let least = if path == runtime::Path::Vnni { 0.99 } else { 0.999 };
+            for entry in reference["texts"].as_array().unwrap() {
+                let expected: Vec<f32> = serde_json::from_value(entry["vector"].clone()).unwrap();
+                let found = one(&embedder, entry["text"].as_str().unwrap()).await.vector;
+                let cosine = cosine(&found[..expected.len()], &expected);
+                assert!(cosine > least, "{path:?}: {cosine} for {}", entry["text"]);
+            }
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! A model's folder with random weights, for tests of loading and of the seams.
+
+use std::path::Path;
+
+use rand::rngs::StdRng;
+use rand::{Rng, SeedableRng};
+use tempfile::TempDir;
+
+use crate::tokens::tests::small_file;
+
+/// How the weights are written.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Numbers {
+    F32,
+    F16,
+    Bf16,
+    /// With one scale a row; vectors stay F32.
+    I8,
+}
+
+/// Sizes that every path can run.
+const WIDTH: usize = 64;
+const INNER: usize = 128;
+const LAYERS: usize = 2;
+const POSITIONS: usize = 64;
+
+/// Tensors as they go into a `.safetensors` file.
+#[derive(Default)]
+struct Writer {
+    header: serde_json::Map<String, serde_json::Value>,
+    data: Vec<u8>,
+}
+
+impl Writer {
+    fn add(&mut self, name: &str, kind: &str, shape: &[usize], bytes: impl IntoIterator<Item = u8>) {
+        let start = self.data.len();
+        self.data.extend(bytes);
+        let entry =
+            serde_json::json!({"dtype": kind, "shape": shape, "data_offsets": [start, self.data.len()]});
+        self.header.insert(name.to_owned(), entry);
+    }
+
+    fn tensor(&mut self, name: &str, shape: &[usize], values: &[f32], numbers: Numbers) {
+        let kind = if shape.len() == 1 { Numbers::F32 } else { numbers };
+        match kind {
+            Numbers::F32 => self.add(name, "F32", shape, values.iter().flat_map(|x| x.to_le_bytes())),
+            Numbers::F16 => {
+                self.add(
+                    name,
+                    "F16",
+                    shape,
+                    values.iter().flat_map(|x| half::f16::from_f32(*x).to_le_bytes()),
+                );
+            }
+            Numbers::Bf16 => {
+                self.add(
+                    name,
+                    "BF16",
+                    shape,
+                    values.iter().flat_map(|x| half::bf16::from_f32(*x).to_le_bytes()),
+                );
+            }
+            Numbers::I8 => {
+                let most = |row: &[f32]| row.iter().fold(1e-9f32, |most, x| most.max(x.abs()));
+                let scales: Vec<f32> = values.chunks(shape[1]).map(|row| most(row) / 127.0).collect();
+                let steps = values.chunks(shape[1]).zip(&scales);
+                let steps =
+                    steps.flat_map(|(row, scale)| row.iter().map(move |x| (x / scale).round() as i8 as u8));
+                self.add(name, "I8", shape, steps);
+                let bytes = scales.iter().flat_map(|x| x.to_le_bytes());
+                self.add(&format!("{name}.scale"), "F32", &[scales.len()], bytes);
+            }
+        }
+    }
+
+    fn write(&self, path: &Path) {
+        let header = serde_json::to_vec(&self.header).unwrap();
+        let bytes = [&(header.len() as u64).to_le_bytes()[..], &header, &self.data].concat();
+        std::fs::write(path, bytes).unwrap();
+    }
+}
+
+/// A small cross-encoder, named as `PyTorch` names its parts; an embedder ignores the head.
+pub(crate) fn model_folder(numbers: Numbers) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let config = serde_json::json!({"model_type": "bert", "hidden_size": WIDTH, "num_hidden_layers": LAYERS,
+        "num_attention_heads": 2, "intermediate_size": INNER, "max_position_embeddings": POSITIONS});
+    std::fs::write(folder.path().join("config.json"), config.to_string()).unwrap();
+    std::fs::write(folder.path().join("tokenizer.json"), small_file()).unwrap();
+    let mut random = StdRng::seed_from_u64(5);
+    let mut writer = Writer::default();
+    let mut add = |name: String, shape: &[usize], middle: f32, spread: f32| {
+        let count = shape.iter().product();
+        let values: Vec<f32> =
+            (0..count).map(|_| middle + spread * random.random_range(-1.0..1.0f32)).collect();
+        writer.tensor(&format!("bert.{name}"), shape, &values, numbers);
+    };
+    add("embeddings.word_embeddings.weight".into(), &[300, WIDTH], 0.0, 1.0);
+    add("embeddings.position_embeddings.weight".into(), &[POSITIONS, WIDTH], 0.0, 0.3);
+    add("embeddings.token_type_embeddings.weight".into(), &[2, WIDTH], 0.0, 0.3);
+    let mut norms = vec!["embeddings.LayerNorm".to_owned()];
+    let mut products = vec![("pooler.dense".to_owned(), WIDTH, WIDTH), ("classifier".to_owned(), 1, WIDTH)];
+    for layer in 0..LAYERS {
+        let name = |part: &str| format!("encoder.layer.{layer}.{part}");
+        for part in ["self.query", "self.key", "self.value", "output.dense"] {
+            products.push((name(&format!("attention.{part}")), WIDTH, WIDTH));
+        }
+        products.push((name("intermediate.dense"), INNER, WIDTH));
+        products.push((name("output.dense"), WIDTH, INNER));
+        norms.extend([name("attention.output.LayerNorm"), name("output.LayerNorm")]);
+    }
+    for (name, outputs, inputs) in products {
+        add(format!("{name}.weight"), &[outputs, inputs], 0.0, (3.0 / inputs as f32).sqrt());
+        add(format!("{name}.bias"), &[outputs], 0.0, 0.2);
+    }
+    for name in norms {
+        add(format!("{name}.weight"), &[WIDTH], 1.0, 0.3);
+        add(format!("{name}.bias"), &[WIDTH], 0.0, 0.3);
+    }
+    writer.write(&folder.path().join("model.safetensors"));
+    folder
+}

@@ -1,0 +1,135 @@
+//! Scores passages against a query in process, with a cross-encoder.
+
+use std::path::Path;
+
+use async_trait::async_trait;
+use engine::seams::embedder::Role;
+use engine::seams::reranker::Reranker;
+use engine::{Fault, Reason};
+
+use crate::batcher::{Batcher, Model, Work};
+use crate::embedder::{Loaded, Options, run_groups};
+use crate::runtime::{self, Classifier, Network, Pool, Scratch};
+use crate::tokens::Tokenizer;
+use crate::weights::{Folder, WeightsError};
+
+/// A cross-encoder in this process.
+///
+/// A passage too long to be read beside the query is read in windows, and its score is that of the best one. A query
+/// that takes more than half of the room is an error.
+pub struct LocalReranker {
+    id: String,
+    tokenizer: Tokenizer,
+    max_tokens: usize,
+    path: runtime::Path,
+    batcher: Batcher<CrossEncoder>,
+}
+
+/// The network with its head and threads, as the batcher drives it.
+struct CrossEncoder {
+    network: Network,
+    classifier: Classifier,
+    pool: Pool<Scratch>,
+}
+
+impl LocalReranker {
+    /// Loads the model in `folder`; see [`Folder`] for what must be there.
+    pub fn load(folder: &Path, options: &Options) -> Result<Self, WeightsError> {
+        let folder = Folder::open(folder)?;
+        let Loaded { network, tokenizer, checkpoint } = Loaded::open(&folder, options)?;
+        let classifier = Classifier::load(&checkpoint, &folder.shape)?;
+        let path = network.path();
+        let model = CrossEncoder { network, classifier, pool: Pool::new(options.threads) };
+        let batcher = Batcher::start("reranker", model, options.queue_tokens)
+            .map_err(|error| WeightsError::file(Path::new("reranker thread"), error))?;
+        let max_tokens = folder.max_tokens();
+        Ok(LocalReranker { id: folder.id, tokenizer, max_tokens, path, batcher })
+    }
+
+    /// The kernels in use.
+    pub fn path(&self) -> runtime::Path {
+        self.path
+    }
+
+    /// The work for each passage's windows, and how many windows each passage has.
+    fn prepare(&self, query: &str, passages: &[String]) -> Result<(Vec<Work>, Vec<usize>), Fault> {
+        let query = self.tokenizer.encode(query);
+        // `[CLS]` and two `[SEP]`.
+        let room = self.max_tokens - 3;
+        if query.len() > room / 2 {
+            let (length, most) = (query.len(), room / 2);
+            let cause = format!("the query has {length} tokens; the reranker reads {most}");
+            return Err(Fault::new(Reason::Unprocessable, cause).param("query"));
+        }
+        let mut work = Vec::with_capacity(passages.len());
+        let mut windows = Vec::with_capacity(passages.len());
+        for passage in passages {
+            let ids = self.tokenizer.encode(passage);
+            let before = work.len();
+            let pair = |ids: &[u32]| Work { sequence: self.tokenizer.pair(&query, ids), with_tokens: false };
+            match ids.is_empty() {
+                true => work.push(pair(&[])),
+                false => work.extend(ids.chunks(room - query.len()).map(pair)),
+            }
+            windows.push(work.len() - before);
+        }
+        Ok((work, windows))
+    }
+}
+
+#[async_trait]
+impl Reranker for LocalReranker {
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    async fn score(&self, query: &str, passages: Vec<String>) -> Result<Vec<f32>, Fault> {
+        // Tokenizing fifty passages takes a millisecond, a hundredth of what follows.
+        let (work, windows) = self.prepare(query, &passages)?;
+        let mut scores = self.batcher.run(work, Role::Query).await?.into_iter();
+        let best = |count: usize| scores.by_ref().take(count).fold(f32::NEG_INFINITY, f32::max);
+        Ok(windows.into_iter().map(best).collect())
+    }
+}
+
+impl Model for CrossEncoder {
+    type Output = f32;
+
+    fn run(&self, batch: &[&Work]) -> Vec<f32> {
+        let width = self.network.shape().width;
+        run_groups(&self.network, &self.pool, batch, |_, hidden| self.classifier.score(&hidden[..width]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{Numbers, model_folder};
+
+    #[tokio::test]
+    async fn scores_come_in_order_and_alike_on_every_path() {
+        let folder = model_folder(Numbers::F32);
+        let passages: Vec<String> = (0..9).map(|count| "the walking unaffable ".repeat(count)).collect();
+        let mut first: Option<Vec<f32>> = None;
+        for path in runtime::Path::ALL.into_iter().rev().filter(|path| path.available()) {
+            let options = Options { threads: 2, path: Some(path), ..Options::default() };
+            let reranker = LocalReranker::load(folder.path(), &options).unwrap();
+            assert_eq!(reranker.path(), path);
+            let scores = reranker.score("walk", passages.clone()).await.unwrap();
+            let alone = reranker.score("walk", vec![passages[3].clone()]).await.unwrap();
+            assert!((scores[3] - alone[0]).abs() < 1e-3, "{path:?}");
+            let expected = first.get_or_insert_with(|| scores.clone());
+            assert!(scores.iter().zip(expected).all(|(a, b)| (a - *b).abs() < 0.1), "{path:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_long_passage_is_judged_by_its_best_window_and_a_long_query_refused() {
+        let folder = model_folder(Numbers::F32);
+        let reranker = LocalReranker::load(folder.path(), &Options::default()).unwrap();
+        let long = vec!["the ".repeat(reranker.max_tokens * 2)];
+        assert!(reranker.score("walk", long.clone()).await.unwrap()[0].is_finite());
+        let fault = reranker.score(&long[0], long.clone()).await.unwrap_err();
+        assert_eq!(fault.reason, Reason::Unprocessable);
+    }
+}
