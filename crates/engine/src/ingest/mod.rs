@@ -1,1 +1,3 @@
 //! The ingest path: upload → parse → chunk → embed → index.
+
+pub mod chunk;
