@@ -1,9 +1,14 @@
 //! Measures the search path on judged sets. See bench/index/README.md.
+
+mod embeddings;
+mod features;
+mod measure;
 mod sets;
 
 use std::{collections::BTreeSet, fs, io::Write, path::Path};
 
-fn main() {
+#[tokio::main]
+async fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let Some(root) = sets::root() else {
         println!("no sets beside the repository; nothing measured");
@@ -11,7 +16,12 @@ fn main() {
     };
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["texts", folder] => write_texts(&root, Path::new(folder)),
-        _ => println!("usage: quality texts FOLDER"),
+        ["features", folder, ref names @ ..] => features::write(&root, Path::new(folder), names).await,
+        ["measure", folder] => measure::print(&root, Path::new(folder), &sets::NAMES).await,
+        ["measure", folder, ref names @ ..] => measure::print(&root, Path::new(folder), names).await,
+        _ => println!(
+            "usage: quality texts FOLDER | quality features FOLDER SET… | quality measure FOLDER [SET…]"
+        ),
     }
 }
 

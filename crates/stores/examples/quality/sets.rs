@@ -14,17 +14,17 @@ use engine::{
 use serde_json::Value;
 
 /// The sets that settings are measured on.
-pub const NAMES: [&str; 6] = ["cranfield", "cacm", "xquad-en", "xquad-es", "xquad-de", "xquad-zh"];
+pub(crate) const NAMES: [&str; 6] = ["cranfield", "cacm", "xquad-en", "xquad-es", "xquad-de", "xquad-zh"];
 
 /// One set: documents, queries, and which documents answer which query.
-pub struct Set {
-    pub documents: Vec<(String, Document)>,
-    pub queries: Vec<(String, String)>,
-    pub relevant: HashMap<String, HashMap<String, f64>>,
+pub(crate) struct Set {
+    pub(crate) documents: Vec<(String, Document)>,
+    pub(crate) queries: Vec<(String, String)>,
+    pub(crate) relevant: HashMap<String, HashMap<String, f64>>,
 }
 
 /// The folder of all sets, beside the repository; nothing where it is not there.
-pub fn root() -> Option<PathBuf> {
+pub(crate) fn root() -> Option<PathBuf> {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../../shared/data/quality");
     [beside, Path::new("../shared/data/quality").to_path_buf()].into_iter().find(|path| path.exists())
 }
@@ -38,7 +38,7 @@ fn field(line: &Value, name: &str) -> String {
     line[name].as_str().unwrap_or_default().trim().to_string()
 }
 
-pub fn read(folder: &Path) -> Set {
+pub(crate) fn read(folder: &Path) -> Set {
     let documents = lines(&folder.join("corpus.jsonl"))
         .iter()
         .map(|line| (field(line, "_id"), document(&field(line, "title"), &field(line, "text"))))
@@ -77,7 +77,7 @@ fn document(title: &str, text: &str) -> Document {
 }
 
 /// The chunks of a document, each with what is embedded for it.
-pub fn chunks(document: &Document) -> Vec<(Chunk, String)> {
+pub(crate) fn chunks(document: &Document) -> Vec<(Chunk, String)> {
     chunk::split(document, &Chunking::default(), &count_tokens)
         .into_iter()
         .map(|chunk| {
