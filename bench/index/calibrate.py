@@ -12,7 +12,10 @@ import sys
 import numpy as np
 
 # The same weighing as crates/engine/src/search/fuse.rs.
-SEMANTIC_WEIGHT, LATE_WEIGHT, SEMANTIC_SPREAD, LATE_SPREAD, HALF_KEYWORD = 0.4, 0.3, 0.4, 0.3, 8.0
+SEMANTIC_WEIGHT, LATE_WEIGHT, SEMANTIC_SPREAD, LATE_SPREAD, HALF_KEYWORD = 0.4, 0.3, 0.4, 0.5, 8.0
+# Every query of the sets has an answer; people also ask what a box cannot answer. So each query also counts, for this
+# much, with its relevant chunks taken away. It teaches the fit to look at more than how far a hit leads the others.
+UNANSWERED = 0.15
 SHOWN = 20  # hits of a query that count: what lies below is not shown, and would only teach the fit to say no
 
 
@@ -89,20 +92,27 @@ def main():
         print("no features found; nothing fitted")
         return
     for name, with_late in (("WITHOUT_LATE", False), ("WITH_LATE", True)):
-        xs, ys, weights = [], [], []
+        answered, unanswered = ([], [], []), ([], [], [])
         for path in paths:
-            found = [features(rows, with_late) for rows in read(path)]
-            x, y = np.concatenate([f[0] for f in found]), np.concatenate([f[1] for f in found])
-            # Each set counts the same, however many queries it has.
-            xs.append(x), ys.append(y), weights.append(np.full(len(y), 1000 / len(y)))
-        x, y, weight = np.concatenate(xs), np.concatenate(ys), np.concatenate(weights)
-        beta = fit(x, y, weight)
+            queries = read(path)
+            without = [rows[rows[:, 3] <= 0] for rows in queries]
+            for kept, rows, share in ((answered, queries, 1), (unanswered, [r for r in without if len(r)], UNANSWERED)):
+                found = [features(of_query, with_late) for of_query in rows]
+                x, y = np.concatenate([f[0] for f in found]), np.concatenate([f[1] for f in found])
+                # Each set counts the same, however many queries it has.
+                for part, value in zip(kept, (x, y, np.full(len(y), share * 1000 / len(y)))):
+                    part.append(value)
+        x, y, weight = (np.concatenate(part) for part in answered)
+        beta = fit(*(np.concatenate([*a, *u]) for a, u in zip(answered, unanswered)))
         p = 1 / (1 + np.exp(-x @ beta))
         names = ("constant", "cosine", "keyword", "late", "weighed")
         print(f"const {name}: Fit = Fit {{ " + ", ".join(f"{n}: {b:.2f}" for n, b in zip(names, beta)) + " };")
         points = list(bins(p, y, weight))
         error = np.average([abs(a - b) for a, b, _ in points], weights=[c for *_, c in points])
         print(f"// mean calibration error {error:.3f}; Brier {np.average((p - y) ** 2, weights=weight):.3f}")
+        tops = np.concatenate([features(r, with_late)[0][:1] for path in paths for r in (q[q[:, 3] <= 0] for q in read(path)) if len(r)])
+        tops = 1 / (1 + np.exp(-tops @ beta))
+        print(f"// the best hit of a query without an answer: median {np.median(tops):.2f}, below 0.5 in {np.mean(tops < 0.5):.0%}")
         for p_, y_, c in points:
             print(f"//   {p_:.2f} -> {y_:.2f} ({c})")
     draw(os.path.join(os.path.dirname(__file__), "..", "..", "docs", "calibration.svg"), points)

@@ -13,10 +13,10 @@ const LATE_WEIGHT: f32 = 0.3;
 /// The spread of cosines over the candidates from which the vectors are taken at their word; with less, they count less.
 const SEMANTIC_SPREAD: f32 = 0.4;
 /// The same for the late interaction.
-const LATE_SPREAD: f32 = 0.3;
+const LATE_SPREAD: f32 = 0.5;
 /// The share of repeated tokens from which a model stops and from which it has stopped to know what it reads: text in an
 /// unknown script comes out as the same "unknown" token again and again. A long English question has up to a quarter.
-const REPEATED: (f32, f32) = (0.3, 0.6);
+const REPEATED: (f32, f32) = (0.25, 0.45);
 /// What is left of a model's weight where it does not know what it reads.
 const LEAST_TRUST: f32 = 0.3;
 /// The BM25 score that reads as 0.5 when shown as a share: about what one rare word brings.

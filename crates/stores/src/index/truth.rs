@@ -326,12 +326,13 @@ pub(super) fn latest_change(connection: &Connection) -> Result<i64> {
         .query_row([], |row| row.get(0))
 }
 
-/// The files that changed after the change of this number.
-pub(super) fn changed_after(connection: &Connection, number: i64) -> Result<Vec<i64>> {
-    connection
-        .prepare_cached("select distinct file from changes where number > ?1")?
-        .query_map([number], |row| row.get(0))?
-        .collect()
+/// The files that changed after the change `after`, up to `latest`; `None` where some of these changes were forgotten.
+pub(super) fn changed_between(connection: &Connection, after: i64, latest: i64) -> Result<Option<Vec<i64>>> {
+    let files = connection
+        .prepare_cached("select file from changes where number > ?1 and number <= ?2")?
+        .query_map([after, latest], |row| row.get(0))?
+        .collect::<Result<Vec<i64>>>()?;
+    Ok((files.len() as i64 == latest - after).then_some(files))
 }
 
 /// Forgets the changes up to this number, which the text index now has.

@@ -79,7 +79,10 @@ fn lines(text: &str) -> Vec<Line> {
 fn markdown_block(text: &str, lines: &[Line], at: usize) -> (Block, usize) {
     let line = &text[lines[at].clone()];
     if let Some((level, words)) = heading(line) {
-        let block = Block { kind: Kind::Heading(level, words), pieces: trimmed(text, &lines[at]) };
+        let block = Block {
+            kind: Kind::Heading(level, words),
+            pieces: trimmed(text, &lines[at]).into_iter().collect(),
+        };
         (block, at + 1)
     } else if let Some(fence) = fence(line) {
         code(text, lines, at, fence)
@@ -205,14 +208,11 @@ fn list(text: &str, lines: &[Line], at: usize) -> (Block, usize) {
 }
 
 /// The range without blank ends; nothing where it is all blank.
-pub(super) fn trimmed(text: &str, range: &Range<usize>) -> Vec<Range<usize>> {
+pub(super) fn trimmed(text: &str, range: &Range<usize>) -> Option<Range<usize>> {
     let part = &text[range.clone()];
     let kept = part.trim();
-    if kept.is_empty() {
-        return Vec::new();
-    }
     let start = range.start + (part.len() - part.trim_start().len());
-    vec![start..start + kept.len()]
+    (!kept.is_empty()).then(|| start..start + kept.len())
 }
 
 #[cfg(test)]

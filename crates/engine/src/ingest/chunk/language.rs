@@ -46,10 +46,11 @@ impl Languages {
         let Some((main, script)) = self.main else {
             return detect(sample).filter(|info| info.is_reliable()).and_then(|info| code(info.lang()));
         };
-        if self.mixed || detect_script(window_of(text, 120)).is_some_and(|found| found != script) {
-            if let Some(info) = detect(sample).filter(|info| info.is_reliable()) {
-                return code(info.lang());
-            }
+        let foreign = || detect_script(window_of(text, 120)).is_some_and(|found| found != script);
+        if (self.mixed || foreign())
+            && let Some(info) = detect(sample).filter(|info| info.is_reliable())
+        {
+            return code(info.lang());
         }
         code(main)
     }

@@ -150,15 +150,16 @@ impl Text {
     fn from_disk(&self, connection: &Connection, latest: i64) -> Result<Open, Fault> {
         match self.caught_up(connection, latest) {
             Ok(Some(open)) => return Ok(open),
-            Ok(None) => tracing::warn!("A text index was ahead of its box; making it anew"),
+            Ok(None) => tracing::warn!("A text index does not belong to its box; making it anew"),
             Err(error) => tracing::warn!(%error, "A text index could not be read; making it anew"),
         }
         self.discard();
         self.caught_up(connection, latest)?
-            .ok_or_else(|| Fault::internal("a new text index is ahead of its box"))
+            .ok_or_else(|| Fault::internal("a new text index does not belong to its box"))
     }
 
-    /// Opens or makes the index on disk; `None` where it holds what the truth never took.
+    /// Opens or makes the index on disk; `None` where it holds what the truth never took, or is further behind than the
+    /// truth remembers.
     fn caught_up(&self, connection: &Connection, latest: i64) -> Result<Option<Open>, Fault> {
         let mut open = self.open_folder().map_err(Fault::internal)?;
         open.languages = Languages::of(connection).map_err(Fault::internal)?;
@@ -168,7 +169,8 @@ impl Text {
             Some(has) if has > latest => return Ok(None),
             Some(has) if has == latest => {}
             Some(has) => {
-                let behind = truth::changed_after(connection, has).map_err(Fault::internal)?;
+                let behind = truth::changed_between(connection, has, latest).map_err(Fault::internal)?;
+                let Some(behind) = behind else { return Ok(None) };
                 open.write(connection, behind.into_iter(), latest)?;
             }
             None => open.write_all(connection, latest)?,

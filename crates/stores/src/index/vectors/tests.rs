@@ -40,7 +40,7 @@ fn the_scan_of_bits_finds_what_the_exact_one_finds() {
         (0..200).map(|_| (0..DIMENSIONS).map(|_| noise.next() * 1.5).collect()).collect();
     let (mut many, mut whole) = (Vectors::default(), Vectors::default());
     let mut rows = Vec::new();
-    for slot in 0..EXACT + 2_000 {
+    for slot in 0..EXACT + 700 {
         let bytes = truth::halves_as_bytes(&noise.vector(&centres));
         many.push(truth::halves(&bytes));
         whole.halves.extend(truth::halves(&bytes));
@@ -51,7 +51,7 @@ fn the_scan_of_bits_finds_what_the_exact_one_finds() {
     assert!(many.halves.is_empty() && many.bytes() < 3 << 20, "{} bytes", many.bytes());
     let (mut found, mut wanted) = (0, 0);
     let everything = [0..many.len()];
-    for _ in 0..10 {
+    for _ in 0..5 {
         let query = noise.vector(&centres);
         let exact = whole.exact(&query, &everything, 10);
         let near = many.nearest(&connection, &query, &everything, 10, |slot| slot as i64 + 5).unwrap();
