@@ -72,10 +72,16 @@ impl Text {
     /// Writes a change down, before the truth commits it; nobody sees it yet.
     pub(super) fn prepare(&self, transaction: &Connection, change: &Change) -> Result<Pending, Fault> {
         truth::forget_changes(transaction, change.number - 1).map_err(Fault::internal)?;
-        if !self.folder.exists() {
-            return Ok(Pending::Forget);
-        }
         let mut state = self.state.lock();
+        if !self.folder.exists() {
+            if truth::chunk_count(transaction).map_err(Fault::internal)? <= IN_MEMORY {
+                return Ok(Pending::Forget);
+            }
+            // The change that makes the box too large for memory: made whole, this change included.
+            state.open = None;
+            self.opened(&mut state, transaction, change.number)?;
+            return Ok(Pending::Show);
+        }
         let open = self.opened(&mut state, transaction, change.number - 1)?;
         let files = [change.before, change.after];
         match open.write(transaction, files.into_iter().flatten(), change.number) {

@@ -1,9 +1,9 @@
 //! The vectors of a box: finds the nearest.
 //!
-//! Up to [`EXACT`] vectors are kept whole in memory and scanned. Beyond, memory holds one bit a dimension (48 MB for a
-//! million vectors of 384): a scan of the bits leaves the nearest few thousand, a finer look at the same bits the nearest
-//! few hundred, and only those are read from the box's file and compared exactly. So a large box costs a sixteenth of
-//! its vectors in memory, and the page cache decides how fast the rest is.
+//! Up to [`EXACT`] vectors are scanned one by one. Beyond, one bit a dimension is kept beside them: a scan of the bits
+//! leaves the nearest few thousand, a finer look at the same bits the nearest few hundred, and only those are compared
+//! exactly. Beyond [`WHOLE`] the bits alone stay in memory (48 MB for a million vectors of 384), and the few hundred are
+//! read from the box's file: a large box costs a sixteenth of its vectors, and the page cache decides how fast they are.
 
 mod codes;
 mod kernels;
@@ -21,8 +21,11 @@ use top::Top;
 
 use super::truth;
 
-/// Vectors up to which all are compared exactly: 15 MB of memory and 2 ms for 384 dimensions.
+/// Vectors up to which all are compared exactly: 2 ms for 384 dimensions.
 const EXACT: usize = 20_000;
+/// Vectors up to which they are kept in memory: 100 MB for 384 dimensions, and the hundreds that are compared exactly
+/// need not be read.
+const WHOLE: usize = 130_000;
 /// How many the scan of the bits leaves for each one wanted, and at least. Measured: see docs/index.md.
 const SCANNED: (usize, usize) = (40, 4_000);
 /// How many the finer look leaves to be read and compared exactly, for each one wanted, and at least.
@@ -34,9 +37,9 @@ pub(super) struct Vectors {
     kernels: Kernels,
     dimensions: usize,
     count: usize,
-    /// All vectors, while they are few.
+    /// All vectors, while they fit; else empty.
     halves: Vec<u16>,
-    /// Their codes, once they are many.
+    /// Their codes, once they are too many to compare each.
     codes: Option<Codes>,
     row: Vec<u16>,
 }
@@ -60,12 +63,16 @@ impl Vectors {
             self.dimensions = self.row.len();
         }
         self.count += 1;
-        if let Some(codes) = &mut self.codes {
-            return codes.push(&self.row);
+        let whole = self.count == 1 || !self.halves.is_empty();
+        if whole {
+            self.halves.extend_from_slice(&self.row);
         }
-        self.halves.extend_from_slice(&self.row);
-        if self.count > EXACT {
-            self.codes = Some(Codes::around(&self.halves, self.dimensions));
+        match &mut self.codes {
+            Some(codes) => codes.push(&self.row),
+            None if self.count > EXACT => self.codes = Some(Codes::around(&self.halves, self.dimensions)),
+            None => {}
+        }
+        if self.count > WHOLE {
             self.halves = Vec::new();
         }
     }
@@ -86,18 +93,22 @@ impl Vectors {
     pub(super) fn keep(&mut self, slots: &[Range<usize>]) {
         let mut to = 0;
         for range in slots {
-            match &mut self.codes {
-                Some(codes) => codes.shift(range.clone(), to),
-                None => {
-                    let (from, until) = (range.start * self.dimensions, range.end * self.dimensions);
-                    self.halves.copy_within(from..until, to * self.dimensions);
-                }
+            if let Some(codes) = &mut self.codes {
+                codes.shift(range.clone(), to);
+            }
+            if !self.halves.is_empty() {
+                let (from, until) = (range.start * self.dimensions, range.end * self.dimensions);
+                self.halves.copy_within(from..until, to * self.dimensions);
             }
             to += range.len();
         }
-        match &mut self.codes {
-            Some(codes) => codes.truncate(to),
-            None => self.halves.truncate(to * self.dimensions),
+        if let Some(codes) = &mut self.codes {
+            codes.truncate(to);
+        }
+        self.halves.truncate(to * self.dimensions);
+        if to == 0 {
+            // Nothing is left to tell whole from coded by: start anew.
+            (self.codes, self.halves) = (None, Vec::new());
         }
         self.count = to;
     }
@@ -115,7 +126,8 @@ impl Vectors {
         if query.len() != self.dimensions || limit == 0 {
             return Ok(Vec::new());
         }
-        let Some(codes) = &self.codes else { return Ok(self.exact(query, ranges, limit)) };
+        let everything = || ranges.iter().cloned().flatten().collect::<Vec<usize>>();
+        let Some(codes) = &self.codes else { return Ok(self.exact(query, &everything(), limit)) };
         let compared = (limit * COMPARED.0).max(COMPARED.1);
         let few = ranges.iter().map(Range::len).sum::<usize>() <= compared;
         let mut slots = if few {
@@ -125,6 +137,9 @@ impl Vectors {
         };
         // In the order of the file, so that neighbours share a page.
         slots.sort_unstable();
+        if !self.halves.is_empty() {
+            return Ok(self.exact(query, &slots, limit));
+        }
         let mut top = Top::new(limit);
         let numbers: Vec<i64> = slots.iter().map(|&slot| number_of(slot)).collect();
         let mut row = Vec::with_capacity(self.dimensions);
@@ -136,9 +151,9 @@ impl Vectors {
         Ok(top.into_sorted())
     }
 
-    fn exact(&self, query: &[f32], ranges: &[Range<usize>], limit: usize) -> Vec<(usize, f32)> {
+    fn exact(&self, query: &[f32], slots: &[usize], limit: usize) -> Vec<(usize, f32)> {
         let mut top = Top::new(limit);
-        for slot in ranges.iter().cloned().flatten() {
+        for &slot in slots {
             let row = &self.halves[slot * self.dimensions..][..self.dimensions];
             top.offer(self.kernels.dot(row, query), slot);
         }
