@@ -32,8 +32,6 @@ pub(super) struct Change {
     pub(super) number: i64,
     /// The file's number before, if it was there.
     pub(super) before: Option<i64>,
-    /// The file's number now, if it still is.
-    pub(super) after: Option<i64>,
     /// The number of the file's first chunk; the others follow without a gap.
     pub(super) first_chunk: i64,
     /// What went away.
@@ -80,7 +78,7 @@ pub(super) fn replace(
     let first_chunk = insert_chunks(transaction, number, chunks)?;
     let change = note_change(transaction, number)?;
     let (before, removed) = gone.map_or((None, Removed::default()), |gone| (gone.before, gone.removed));
-    Ok(Change { number: change, before, after: Some(number), first_chunk, removed })
+    Ok(Change { number: change, before, first_chunk, removed })
 }
 
 /// Removes a file; `None` where it is not there.
@@ -96,7 +94,7 @@ pub(super) fn remove(transaction: &Transaction<'_>, file: FileId) -> Result<Opti
     transaction.prepare_cached("delete from files where number = ?1")?.execute([number])?;
     let removed = Removed { pages, chunks, vectors: chunks };
     let change = note_change(transaction, number)?;
-    Ok(Some(Change { number: change, before: Some(number), after: None, first_chunk: 0, removed }))
+    Ok(Some(Change { number: change, before: Some(number), first_chunk: 0, removed }))
 }
 
 fn set_fact(transaction: &Transaction<'_>, name: &str, value: &str) -> Result<()> {
@@ -333,6 +331,13 @@ pub(super) fn changed_between(connection: &Connection, after: i64, latest: i64) 
         .query_map([after, latest], |row| row.get(0))?
         .collect::<Result<Vec<i64>>>()?;
     Ok((files.len() as i64 == latest - after).then_some(files))
+}
+
+/// How many changes are remembered.
+pub(super) fn remembered_changes(connection: &Connection) -> Result<u64> {
+    let count: i64 =
+        connection.prepare_cached("select count(*) from changes")?.query_row([], |row| row.get(0))?;
+    Ok(count as u64)
 }
 
 /// Forgets the changes up to this number, which the text index now has.

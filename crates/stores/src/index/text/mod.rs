@@ -34,6 +34,9 @@ const WRITER_BYTES: usize = 15_000_000;
 /// disk within about a second; a larger one when a hundredth of it is removed.
 const REWRITE_AT_ONCE: u32 = 50_000;
 
+/// New files that wait for the next search at most, so that it does not wait long for them.
+const MOST_WAITING: u64 = 64;
+
 /// The text index of one box.
 pub(super) struct Text {
     folder: PathBuf,
@@ -54,6 +57,8 @@ struct Open {
     /// Only where the index is on disk and was changed since it was opened.
     writer: Option<IndexWriter>,
     on_disk: bool,
+    /// The latest change of the truth that is in it.
+    has: i64,
 }
 
 /// What is left to do once the truth has the change too.
@@ -62,6 +67,8 @@ pub(super) enum Pending {
     Forget,
     /// The index on disk has the change, and starts to show it.
     Show,
+    /// The next search writes it down.
+    Wait,
 }
 
 impl Text {
@@ -69,28 +76,29 @@ impl Text {
         Text { folder, state: Mutex::default() }
     }
 
-    /// Writes a change down, before the truth commits it; nobody sees it yet.
+    /// Writes a change down, before the truth commits it; nobody sees it yet. A new file may wait for the next search,
+    /// because a commit takes as long as ten such files; what is removed goes at once.
     pub(super) fn prepare(&self, transaction: &Connection, change: &Change) -> Result<Pending, Fault> {
-        truth::forget_changes(transaction, change.number - 1).map_err(Fault::internal)?;
         let mut state = self.state.lock();
-        if !self.folder.exists() {
-            if truth::chunk_count(transaction).map_err(Fault::internal)? <= IN_MEMORY {
-                return Ok(Pending::Forget);
-            }
-            // The change that makes the box too large for memory: made whole, this change included.
+        if !self.folder.exists() && truth::chunk_count(transaction).map_err(Fault::internal)? <= IN_MEMORY {
+            truth::forget_changes(transaction, change.number - 1).map_err(Fault::internal)?;
+            return Ok(Pending::Forget);
+        }
+        if let Some(open) = state.open.as_ref().filter(|open| open.on_disk) {
+            truth::forget_changes(transaction, open.has).map_err(Fault::internal)?;
+        }
+        let waiting = truth::remembered_changes(transaction).map_err(Fault::internal)?;
+        if self.folder.exists() && change.before.is_none() && waiting <= MOST_WAITING {
+            return Ok(Pending::Wait);
+        }
+        if state.open.as_ref().is_some_and(|open| !open.on_disk) {
             state.open = None;
-            self.opened(&mut state, transaction, change.number)?;
-            return Ok(Pending::Show);
         }
-        let open = self.opened(&mut state, transaction, change.number - 1)?;
-        let files = [change.before, change.after];
-        match open.write(transaction, files.into_iter().flatten(), change.number) {
-            Ok(()) => Ok(Pending::Show),
-            Err(fault) => {
-                state.open = None;
-                Err(fault)
-            }
+        let written = self.opened(&mut state, transaction, change.number).map(drop);
+        if written.is_err() {
+            state.open = None;
         }
+        written.map(|()| Pending::Show)
     }
 
     /// Shows a change that the truth has committed.
@@ -101,6 +109,7 @@ impl Text {
                 open.reader.reload().map_err(Fault::internal)?;
                 open.rewrite();
             }
+            (Pending::Wait, _) => {}
             (Pending::Forget | Pending::Show, _) => state.open = None,
         }
         Ok(())
@@ -130,20 +139,30 @@ impl Text {
                 return Ok(Vec::new());
             }
             let latest = truth::latest_change(connection).map_err(Fault::internal)?;
+            let had = state.open.as_ref().map(|open| open.has);
             let open = self.opened(&mut state, connection, latest)?;
+            if had.is_some_and(|had| had < open.has) {
+                open.reader.reload().map_err(Fault::internal)?;
+            }
             let Some(query) = open.fields.query(query, &open.languages, files) else { return Ok(Vec::new()) };
             (open.reader.searcher(), open.fields, query)
         };
         fields.search(&searcher, &*query, limit).map_err(Fault::internal)
     }
 
-    /// The index, up to date with the change `latest`.
+    /// The index with all changes up to `latest` in it; those it had before are shown.
     fn opened<'a>(
         &self,
         state: &'a mut State,
         connection: &Connection,
         latest: i64,
     ) -> Result<&'a mut Open, Fault> {
+        if let Some(open) = state.open.as_mut().filter(|open| open.on_disk && open.has < latest)
+            && !open.catch_up(connection, latest)?
+        {
+            state.open = None;
+            self.discard();
+        }
         if state.open.is_none() {
             let on_disk =
                 self.folder.exists() || truth::chunk_count(connection).map_err(Fault::internal)? > IN_MEMORY;
@@ -172,12 +191,11 @@ impl Text {
         let payload = open.index.load_metas().map_err(Fault::internal)?.payload;
         let has: Option<i64> = payload.and_then(|payload| payload.parse().ok());
         match has {
-            Some(has) if has > latest => return Ok(None),
-            Some(has) if has == latest => {}
             Some(has) => {
-                let behind = truth::changed_between(connection, has, latest).map_err(Fault::internal)?;
-                let Some(behind) = behind else { return Ok(None) };
-                open.write(connection, behind.into_iter(), latest)?;
+                open.has = has;
+                if has > latest || !open.catch_up(connection, latest)? {
+                    return Ok(None);
+                }
             }
             None => open.write_all(connection, latest)?,
         }
@@ -191,7 +209,15 @@ impl Text {
         let directory = tantivy::directory::MmapDirectory::open(&self.folder)?;
         let index = Index::open_or_create(directory, schema)?;
         let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
-        Ok(Open { index, reader, fields, languages: Languages::default(), writer: None, on_disk: true })
+        Ok(Open {
+            index,
+            reader,
+            fields,
+            languages: Languages::default(),
+            writer: None,
+            on_disk: true,
+            has: 0,
+        })
     }
 
     fn discard(&self) {
@@ -204,6 +230,16 @@ impl Text {
 }
 
 impl Open {
+    /// Writes what changed up to `latest`; false where the truth does not remember it all.
+    fn catch_up(&mut self, connection: &Connection, latest: i64) -> Result<bool, Fault> {
+        if self.has == latest {
+            return Ok(true);
+        }
+        let behind = truth::changed_between(connection, self.has, latest).map_err(Fault::internal)?;
+        let Some(behind) = behind else { return Ok(false) };
+        self.write(connection, behind.into_iter(), latest).map(|()| true)
+    }
+
     /// Writes these files as the truth has them now: anew, or not at all where they are gone.
     fn write(
         &mut self,
@@ -225,7 +261,7 @@ impl Open {
             failed.map_or(Ok(()), |error| Err(Fault::internal(error)))?;
         }
         commit(writer, change).map_err(Fault::internal)?;
-        self.languages = languages;
+        (self.languages, self.has) = (languages, change);
         Ok(())
     }
 
@@ -239,7 +275,7 @@ impl Open {
         .map_err(Fault::internal)?;
         failed.map_or(Ok(()), |error| Err(Fault::internal(error)))?;
         commit(writer, change).map_err(Fault::internal)?;
-        self.languages = languages;
+        (self.languages, self.has) = (languages, change);
         Ok(())
     }
 
@@ -296,7 +332,7 @@ fn from_memory(connection: &Connection) -> Result<Open, Fault> {
     let index = writer.finalize().map_err(Fault::internal)?;
     let reader =
         index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into().map_err(Fault::internal)?;
-    Ok(Open { index, reader, fields, languages, writer: None, on_disk: false })
+    Ok(Open { index, reader, fields, languages, writer: None, on_disk: false, has: 0 })
 }
 
 impl Wanted {
