@@ -166,13 +166,14 @@ impl Text {
         if state.open.is_none() {
             let on_disk =
                 self.folder.exists() || truth::chunk_count(connection).map_err(Fault::internal)? > IN_MEMORY;
-            let opened = if on_disk { self.from_disk(connection, latest) } else { from_memory(connection) };
+            let opened =
+                if on_disk { self.on_disk_index(connection, latest) } else { in_memory_index(connection) };
             state.open = Some(opened?);
         }
         state.open.as_mut().ok_or_else(|| Fault::internal("no text index"))
     }
 
-    fn from_disk(&self, connection: &Connection, latest: i64) -> Result<Open, Fault> {
+    fn on_disk_index(&self, connection: &Connection, latest: i64) -> Result<Open, Fault> {
         match self.caught_up(connection, latest) {
             Ok(Some(open)) => return Ok(open),
             Ok(None) => tracing::warn!("A text index does not belong to its box; making it anew"),
@@ -316,7 +317,7 @@ fn commit(writer: &mut IndexWriter, change: i64) -> tantivy::Result<()> {
     prepared.commit().map(drop)
 }
 
-fn from_memory(connection: &Connection) -> Result<Open, Fault> {
+fn in_memory_index(connection: &Connection) -> Result<Open, Fault> {
     let (schema, fields) = Fields::new();
     let languages = Languages::of(connection).map_err(Fault::internal)?;
     let mut writer: SingleSegmentIndexWriter = Index::builder()
