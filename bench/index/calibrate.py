@@ -12,7 +12,7 @@ import sys
 import numpy as np
 
 # The same weighing as crates/engine/src/search/fuse.rs.
-SEMANTIC_WEIGHT, LATE_WEIGHT, SEMANTIC_SPREAD, LATE_SPREAD, HALF_KEYWORD = 0.4, 0.3, 0.4, 0.5, 8.0
+SEMANTIC_WEIGHT, LATE_WEIGHT, SEMANTIC_SPREAD, LATE_SPREAD, HALF_KEYWORD = 0.45, 0.2, 0.4, 0.5, 8.0
 # Every query of the sets has an answer; people also ask what a box cannot answer. So each query also counts, for this
 # much, with its relevant chunks taken away. It teaches the fit to look at more than how far a hit leads the others.
 UNANSWERED = 0.15

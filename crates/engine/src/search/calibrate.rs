@@ -15,9 +15,9 @@ struct Fit {
 }
 
 /// With late interaction.
-const WITH_LATE: Fit = Fit { constant: -8.60, cosine: 1.35, keyword: 3.84, late: -0.28, weighed: 6.47 };
+const WITH_LATE: Fit = Fit { constant: -8.99, cosine: 0.49, keyword: 3.94, late: 1.20, weighed: 6.21 };
 /// Without.
-const WITHOUT_LATE: Fit = Fit { constant: -8.87, cosine: 2.56, keyword: 4.02, late: 0.0, weighed: 5.21 };
+const WITHOUT_LATE: Fit = Fit { constant: -8.95, cosine: 2.23, keyword: 4.11, late: 0.0, weighed: 5.43 };
 
 /// How likely a candidate is relevant, 0–1.
 pub(super) fn likelihood(candidate: &Candidate) -> f32 {

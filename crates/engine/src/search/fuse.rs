@@ -7,9 +7,9 @@
 use super::Candidate;
 
 /// What the vectors count for beside the words, where the model knows the query's language.
-const SEMANTIC_WEIGHT: f32 = 0.4;
+const SEMANTIC_WEIGHT: f32 = 0.45;
 /// What the late interaction counts for beside both.
-const LATE_WEIGHT: f32 = 0.3;
+const LATE_WEIGHT: f32 = 0.2;
 /// The spread of cosines over the candidates from which the vectors are taken at their word; with less, they count less.
 const SEMANTIC_SPREAD: f32 = 0.4;
 /// The same for the late interaction.
