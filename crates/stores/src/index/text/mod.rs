@@ -30,6 +30,9 @@ const IN_MEMORY: u64 = 256;
 /// The least that tantivy takes for the buffer of a writer; it is filled only as far as a file needs.
 const WRITER_BYTES: usize = 15_000_000;
 
+/// The same for an index in memory, which holds few chunks: most of its cost is to clear this buffer.
+const MEMORY_BYTES: usize = 3_000_000;
+
 /// A segment up to this size is rewritten at once when something in it is removed, so that its words are gone from the
 /// disk within about a second; a larger one when a hundredth of it is removed.
 const REWRITE_AT_ONCE: u32 = 50_000;
@@ -322,7 +325,7 @@ fn in_memory_index(connection: &Connection) -> Result<Open, Fault> {
     let languages = Languages::of(connection).map_err(Fault::internal)?;
     let mut writer: SingleSegmentIndexWriter = Index::builder()
         .schema(schema)
-        .single_segment_index_writer(tantivy::directory::RamDirectory::create(), WRITER_BYTES)
+        .single_segment_index_writer(tantivy::directory::RamDirectory::create(), MEMORY_BYTES)
         .map_err(Fault::internal)?;
     let mut failed = None;
     truth::each_passage(connection, None, |passage| {
