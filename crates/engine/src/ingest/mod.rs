@@ -1,5 +1,7 @@
 //! The ingest path: upload → parse → chunk → embed → index.
 
+pub mod chunk;
+
 use std::{path::Path, sync::Arc};
 
 use crate::{

@@ -27,6 +27,9 @@ pub struct Chunk {
     pub end: u32,
     /// The headings it stands under, outermost first.
     pub section: Vec<String>,
+    /// What stands further up and belongs to it: the caption and header row of a table whose later rows these are.
+    /// Embedded and searched with the text, but no part of it. Mostly empty.
+    pub lead: String,
     /// ISO 639-1 code, where one could be told.
     pub language: Option<String>,
 }

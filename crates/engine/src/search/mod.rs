@@ -1,1 +1,284 @@
-//! The search path: query → recall → fuse → rerank → cite.
+//! The search path: query → recall → fuse → rerank → group → cite.
+//!
+//! - [`Search::run`] tells the path; [`request`] is what it takes and gives.
+//! - [`fuse`] weighs the sides, [`late`] looks closer, [`calibrate`] says how sure it is.
+//! - [`group`] merges copies, [`cite`] marks words, [`explain`] says where a file dropped out.
+
+mod calibrate;
+mod cite;
+mod explain;
+pub mod fuse;
+mod group;
+pub mod late;
+mod request;
+#[cfg(test)]
+mod tests;
+
+use std::{collections::HashMap, sync::Arc};
+
+pub use cite::Highlight;
+pub use explain::{Stage, WhyNot};
+pub use request::{Context, Hit, Mode, Ranks, Scores, SearchHits, SearchRequest, Work};
+
+use crate::{
+    Fault,
+    access::Reading,
+    ids::ChunkId,
+    seams::{
+        embedder::{Embedder, Embedding, Role},
+        index::{Chunk, Index, IndexedChunk, Recall},
+        reranker::Reranker,
+    },
+};
+
+/// Candidates that each side recalls: the hundredth is rarely worth a look, and more cost time in every later stage.
+const RECALLED: usize = 100;
+/// Candidates that are looked at closer.
+const RERANKED: usize = 100;
+/// Candidates that a cross-encoder reads.
+const CROSS_ENCODED: usize = 20;
+
+/// Searches boxes.
+#[derive(Clone)]
+pub struct Search {
+    index: Arc<dyn Index>,
+    embedder: Arc<dyn Embedder>,
+    reranker: Option<Arc<dyn Reranker>>,
+}
+
+/// One candidate and what the stages came to know of it.
+#[derive(Debug, Clone)]
+struct Candidate {
+    id: ChunkId,
+    /// Its rank among the candidates of a side, from 1.
+    semantic_rank: Option<usize>,
+    keyword_rank: Option<usize>,
+    /// Its likeness by vector; known for all once their chunks are read.
+    cosine: Option<f32>,
+    /// Its BM25 score.
+    keyword: Option<f32>,
+    /// Its likeness by late interaction.
+    late: Option<f32>,
+    /// What a cross-encoder gives it, 0–1.
+    cross: Option<f32>,
+    /// Both sides weighed together.
+    fused: f32,
+    fused_rank: usize,
+    /// All that is known weighed together: what the order is by.
+    weighed: f32,
+    /// Held until it is shown or dropped.
+    stored: Option<IndexedChunk>,
+}
+
+impl Candidate {
+    fn new(id: ChunkId) -> Self {
+        Candidate {
+            id,
+            semantic_rank: None,
+            keyword_rank: None,
+            cosine: None,
+            keyword: None,
+            late: None,
+            cross: None,
+            fused: 0.0,
+            fused_rank: 0,
+            weighed: 0.0,
+            stored: None,
+        }
+    }
+
+    fn chunk(&self) -> Option<&Chunk> {
+        self.stored.as_ref().map(|stored| &stored.chunk)
+    }
+}
+
+impl Search {
+    /// A search over `index` with the model that its vectors are made by, and a cross-encoder where there is one.
+    pub fn new(
+        index: Arc<dyn Index>,
+        embedder: Arc<dyn Embedder>,
+        reranker: Option<Arc<dyn Reranker>>,
+    ) -> Self {
+        Search { index, embedder, reranker }
+    }
+
+    /// Searches one box.
+    pub async fn run(&self, reading: &Reading, request: SearchRequest) -> Result<SearchHits, Fault> {
+        request.check()?;
+        let question = self.understand(&request).await?;
+        let recalled = self.recall(reading, &request, &question).await?;
+        let mut log = explain::Log::new(&request, &recalled);
+        let mut work = Work::of(&question, &recalled);
+
+        let fused = fused(recalled, &question);
+        log.note(Stage::Fuse, &fused);
+        let reranked = self.rerank(&request, question, fused, &mut work).await?;
+        log.note(Stage::Rerank, &reranked);
+
+        let hits = likely_enough(reranked, request.threshold);
+        log.note(Stage::Threshold, hits.iter().map(|(candidate, _)| candidate));
+        let hits = grouped(hits, &request, &mut log);
+        let hits = self.cite(reading, &request, hits).await?;
+        Ok(SearchHits { why_not: log.why_not(&hits), hits, work })
+    }
+
+    /// The query as vectors; nothing where only words count.
+    async fn understand(&self, request: &SearchRequest) -> Result<Option<Embedding>, Fault> {
+        if request.mode == Mode::Keyword && !request.rerank {
+            return Ok(None);
+        }
+        let embedded = self.embedder.embed(vec![request.query.clone()], Role::Query, request.rerank).await?;
+        Ok(embedded.into_iter().next())
+    }
+
+    /// The candidates of the sides that the mode asks for, with their chunks. One that was removed meanwhile is left out.
+    async fn recall(
+        &self,
+        reading: &Reading,
+        request: &SearchRequest,
+        question: &Option<Embedding>,
+    ) -> Result<Vec<Candidate>, Fault> {
+        let vector = question.as_ref().map(|embedding| &embedding.vector[..]);
+        let recall = Recall {
+            text: (request.mode != Mode::Semantic).then_some(&request.query[..]),
+            vector: if request.mode == Mode::Keyword { None } else { vector },
+            only: request.only.as_ref(),
+            limit: RECALLED,
+        };
+        let recalled = self.index.recall(reading, recall).await?;
+        let mut candidates: HashMap<ChunkId, Candidate> = HashMap::new();
+        for (rank, found) in (1..).zip(recalled.semantic) {
+            let candidate = candidates.entry(found.chunk).or_insert_with(|| Candidate::new(found.chunk));
+            (candidate.semantic_rank, candidate.cosine) = (Some(rank), Some(found.score));
+        }
+        for (rank, found) in (1..).zip(recalled.keyword) {
+            let candidate = candidates.entry(found.chunk).or_insert_with(|| Candidate::new(found.chunk));
+            (candidate.keyword_rank, candidate.keyword) = (Some(rank), Some(found.score));
+        }
+        let mut candidates: Vec<Candidate> = candidates.into_values().collect();
+        let ids: Vec<ChunkId> = candidates.iter().map(|candidate| candidate.id).collect();
+        for (candidate, stored) in candidates.iter_mut().zip(self.index.chunks(reading, &ids).await?) {
+            candidate.stored = stored;
+        }
+        candidates.retain(|candidate| candidate.stored.is_some());
+        Ok(candidates)
+    }
+
+    /// Looks closer at the best: late interaction first, then the cross-encoder where there is one.
+    async fn rerank(
+        &self,
+        request: &SearchRequest,
+        question: Option<Embedding>,
+        mut candidates: Vec<Candidate>,
+        work: &mut Work,
+    ) -> Result<Vec<Candidate>, Fault> {
+        candidates.truncate(RERANKED);
+        let Some(question) = question.filter(|_| request.rerank) else { return Ok(candidates) };
+        work.reranked = candidates.len();
+        let task = tokio::task::spawn_blocking(move || looked_closer(&question, candidates));
+        let mut candidates = task.await.map_err(Fault::internal)?;
+        if let Some(reranker) = &self.reranker {
+            let best = &candidates[..candidates.len().min(CROSS_ENCODED)];
+            let passages = best.iter().filter_map(Candidate::chunk).map(|chunk| chunk.text.clone()).collect();
+            work.cross_encoded = best.len();
+            let scores = reranker.score(&request.query, passages).await?;
+            fuse::add_cross(&mut candidates, &scores);
+        }
+        Ok(candidates)
+    }
+
+    /// Adds what a reader needs: the place of the query's words, and the chunks around.
+    async fn cite(
+        &self,
+        reading: &Reading,
+        request: &SearchRequest,
+        grouped: Vec<(Candidate, f32, Vec<ChunkId>)>,
+    ) -> Result<Vec<Hit>, Fault> {
+        let reach = request.context as u32;
+        let around: Vec<ChunkId> =
+            grouped.iter().flat_map(|(candidate, ..)| neighbours(candidate.id, reach)).collect();
+        let stored = if around.is_empty() { Vec::new() } else { self.index.chunks(reading, &around).await? };
+        let found: HashMap<ChunkId, Chunk> =
+            around.into_iter().zip(stored).filter_map(|(id, stored)| Some((id, stored?.chunk))).collect();
+        let hits = grouped.into_iter().zip(1..).filter_map(|((candidate, score, copies), rank)| {
+            let around = neighbours(candidate.id, reach)
+                .filter_map(|id| Some(Context { id, chunk: found.get(&id)?.clone() }))
+                .collect();
+            Hit::new(candidate, &request.query, rank, score, copies, around)
+        });
+        Ok(hits.collect())
+    }
+}
+
+/// Completes the likeness by vector, which the text side does not know, and weighs both sides.
+fn fused(mut candidates: Vec<Candidate>, question: &Option<Embedding>) -> Vec<Candidate> {
+    let semantic = candidates.iter().any(|candidate| candidate.semantic_rank.is_some());
+    if let Some(question) = question.as_ref().filter(|_| semantic) {
+        for candidate in candidates.iter_mut().filter(|candidate| candidate.cosine.is_none()) {
+            let vector = candidate.stored.as_ref().map_or(&[][..], |stored| &stored.vector);
+            candidate.cosine = Some(vector.iter().zip(&question.vector).map(|(a, b)| a * b).sum());
+        }
+    }
+    let trust = question.as_ref().map_or(1.0, |question| fuse::trust(&question.token_ids));
+    fuse::fuse(&mut candidates, trust);
+    for (candidate, rank) in candidates.iter_mut().zip(1..) {
+        candidate.fused_rank = rank;
+    }
+    candidates
+}
+
+/// The late interaction of every candidate. Takes a few milliseconds of CPU, so it is not for the async threads.
+fn looked_closer(question: &Embedding, mut candidates: Vec<Candidate>) -> Vec<Candidate> {
+    let query = late::Query::new(&question.tokens, &question.token_ids);
+    for candidate in &mut candidates {
+        candidate.late = candidate.stored.as_ref().and_then(|stored| query.similarity(&stored.tokens));
+    }
+    fuse::add_late(&mut candidates, fuse::trust(&question.token_ids));
+    candidates
+}
+
+/// Each with its calibrated score, as long as that reaches the threshold. A hit is never surer than the one before it:
+/// the order has seen more than the calibration.
+fn likely_enough(candidates: Vec<Candidate>, threshold: f32) -> Vec<(Candidate, f32)> {
+    let mut before = 1.0f32;
+    candidates
+        .into_iter()
+        .map(|candidate| {
+            before = before.min(calibrate::likelihood(&candidate));
+            (candidate, before)
+        })
+        .take_while(|(_, score)| *score >= threshold)
+        .collect()
+}
+
+/// The hits to be shown, each with the copies of it that are not.
+fn grouped(
+    hits: Vec<(Candidate, f32)>,
+    request: &SearchRequest,
+    log: &mut explain::Log,
+) -> Vec<(Candidate, f32, Vec<ChunkId>)> {
+    let texts =
+        hits.iter().map(|(candidate, _)| (candidate.id, candidate.chunk().map_or("", |chunk| &chunk.text)));
+    let fates = group::fates(texts, request.max_chunks_per_document);
+    let mut kept: Vec<(Candidate, f32, Vec<ChunkId>)> = Vec::new();
+    for ((candidate, score), fate) in hits.into_iter().zip(fates) {
+        match fate {
+            group::Fate::Kept => kept.push((candidate, score, Vec::new())),
+            group::Fate::Merged(into) => {
+                if let Some((.., copies)) = kept.iter_mut().find(|(kept, ..)| kept.id == into) {
+                    copies.push(candidate.id);
+                }
+            }
+            group::Fate::Crowded => {}
+        }
+    }
+    log.note(Stage::Group, kept.iter().map(|(candidate, ..)| candidate));
+    kept.truncate(request.top_k);
+    kept
+}
+
+/// The chunks up to `reach` before and after this one, in order; some may not exist.
+fn neighbours(id: ChunkId, reach: u32) -> impl Iterator<Item = ChunkId> {
+    let (first, last) = (id.ordinal.saturating_sub(reach), id.ordinal.saturating_add(reach));
+    (first..=last).filter(move |&ordinal| ordinal != id.ordinal).map(move |ordinal| ChunkId { ordinal, ..id })
+}

@@ -100,7 +100,7 @@ impl Api {
             tries += 1;
             let response = request()?.send().await.map_err(|error| unreachable(&self.base, &error))?;
             let status = response.status();
-            let wait =
+            let wait: Option<u64> =
                 response.headers().get("retry-after").and_then(|value| value.to_str().ok()?.parse().ok());
             let waiting_helps =
                 matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE);

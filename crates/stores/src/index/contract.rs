@@ -67,6 +67,7 @@ fn chunk(text: &str, language: &str, vector: [f32; 4]) -> IndexedChunk {
             start: 0,
             end: text.chars().count() as u32,
             section: vec!["1 Über".into(), "1.1 \"Unter\"".into()],
+            lead: "| a | b |".into(),
             language: Some(language.into()),
         },
         vector: vector.map(|x| x / norm).to_vec(),

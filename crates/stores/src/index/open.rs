@@ -12,7 +12,7 @@ use engine::{
     seams::index::{Candidate, Contents, IndexedChunk, Removed},
 };
 use parking_lot::{Mutex, MutexGuard, RwLock};
-use rusqlite::{Connection, TransactionBehavior};
+use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use super::{Wanted, rows::Rows, schema, text::Text, truth};
 
@@ -79,13 +79,13 @@ impl OpenBox {
         let change = truth::replace(&transaction, *file, document, chunks, model).map_err(Fault::internal)?;
         let pending = self.text.prepare(&transaction, &change)?;
         let mut rows = self.rows.write();
-        transaction.commit().map_err(Fault::internal)?;
+        self.commit(transaction)?;
         if let Some(rows) = rows.as_mut() {
             rows.remove(*file);
-            rows.add(connection, *file, change.first_chunk, chunks).map_err(Fault::internal)?;
+            rows.add(*file, change.first_chunk, chunks);
             self.bytes.store(rows.bytes(), Ordering::Relaxed);
         }
-        self.text.publish(connection, pending)?;
+        self.text.publish(pending)?;
         drop(rows);
         if change.before.is_some() {
             self.wipe(connection)?;
@@ -104,12 +104,12 @@ impl OpenBox {
         };
         let pending = self.text.prepare(&transaction, &change)?;
         let mut rows = self.rows.write();
-        transaction.commit().map_err(Fault::internal)?;
+        self.commit(transaction)?;
         if let Some(rows) = rows.as_mut() {
             rows.remove(file);
             self.bytes.store(rows.bytes(), Ordering::Relaxed);
         }
-        self.text.publish(connection, pending)?;
+        self.text.publish(pending)?;
         drop(rows);
         self.wipe(connection)?;
         Ok(Ok(change.removed))
@@ -162,17 +162,24 @@ impl OpenBox {
         })
     }
 
-    fn read_text(&self, _query: &str, _wanted: &Wanted) -> Result<Vec<(i64, f32)>, Fault> {
-        Ok(Vec::new())
+    fn read_text(&self, query: &str, wanted: &Wanted) -> Result<Vec<(i64, f32)>, Fault> {
+        self.with_reader(|connection| {
+            let files = wanted.files(connection).map_err(Fault::internal)?;
+            self.text.search(connection, query, files.as_deref(), wanted.limit)
+        })
+    }
+
+    fn read<T>(&self, work: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, Fault> {
+        self.with_reader(|connection| work(connection).map_err(Fault::internal))
     }
 
     /// Reads through a connection of its own, so that readers wait neither for each other nor for the writer.
-    fn read<T>(&self, work: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, Fault> {
+    fn with_reader<T>(&self, work: impl FnOnce(&Connection) -> Result<T, Fault>) -> Result<T, Fault> {
         let connection = match self.idle_reader() {
             Some(connection) => connection,
             None => self.new_reader().map_err(Fault::internal)?,
         };
-        let result = work(&connection).map_err(Fault::internal);
+        let result = work(&connection);
         let mut readers = self.readers.lock();
         // Two cores' worth of readers is kept; more are opened in a rush and closed after it.
         if readers.len() < 2 {
@@ -225,6 +232,15 @@ impl OpenBox {
             writer.connection = Some(opened);
         }
         Ok(writer.connection.as_mut())
+    }
+
+    /// The text index was written first, so that both sides show the change at the same moment; a truth that refuses the
+    /// change leaves a text index that cannot be kept.
+    fn commit(&self, transaction: Transaction<'_>) -> Result<(), Fault> {
+        transaction.commit().map_err(|error| {
+            self.text.withdraw();
+            Fault::internal(error)
+        })
     }
 
     /// Overwritten pages still stand in the write-ahead log until it is checkpointed and cut; a reader in the middle

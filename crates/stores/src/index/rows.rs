@@ -54,9 +54,12 @@ impl Rows {
             rows.insert(run);
         }
         let vectors = &mut rows.vectors;
-        vectors.expect(slot);
-        truth::each_vector(connection, i64::MIN, i64::MAX, |_, bytes| vectors.push(truth::halves(bytes)))?;
-        vectors.settle(connection)?;
+        truth::each_vector(connection, |bytes| {
+            vectors.push(truth::halves(bytes));
+            if vectors.has_just_grown() {
+                vectors.reserve(slot - vectors.len());
+            }
+        })?;
         Ok(rows)
     }
 
@@ -71,18 +74,11 @@ impl Rows {
     }
 
     /// Adds a file whose chunks were just stored under numbers from `first_number` on.
-    pub(super) fn add(
-        &mut self,
-        connection: &Connection,
-        file: FileId,
-        first_number: i64,
-        chunks: &[IndexedChunk],
-    ) -> Result<()> {
+    pub(super) fn add(&mut self, file: FileId, first_number: i64, chunks: &[IndexedChunk]) {
         self.insert(Run { file, first_number, first_slot: self.vectors.len(), count: chunks.len() });
         for chunk in chunks {
             self.vectors.push(truth::halves(&truth::halves_as_bytes(&chunk.vector)));
         }
-        self.vectors.settle(connection)
     }
 
     /// Takes a file out: none of its chunks can be found from here on.

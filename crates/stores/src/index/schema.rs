@@ -43,6 +43,7 @@ const MIGRATIONS: &[&str] = &["
         \"end\" integer not null,
         language text,
         section text not null,
+        lead text not null,
         text text not null,
         unique (file, ordinal)
     );

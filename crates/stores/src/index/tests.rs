@@ -1,6 +1,17 @@
 //! The embedded index against the contract, and what only it promises.
 
-use std::sync::Arc;
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use engine::{
+    access::Writing,
+    document::{Document, Format, Page},
+    ids::{BoxId, FileId},
+    seams::index::{Chunk, Index, IndexedChunk, Recall},
+};
 
 use super::{Bounds, Embedded, contract};
 
@@ -14,4 +25,132 @@ async fn the_contract_holds() {
 async fn the_contract_holds_when_boxes_are_closed_all_the_time() {
     let folder = tempfile::tempdir().unwrap();
     contract::holds(Arc::new(Embedded::open(folder.path(), Bounds { boxes: 1, bytes: 0 }).unwrap())).await;
+}
+
+fn open(folder: &Path) -> Embedded {
+    Embedded::open(folder, Bounds::default()).unwrap()
+}
+
+/// Stores a file of as many chunks, each with `word` in it.
+async fn store(index: &Embedded, writing: &Writing, word: &str, chunks: usize) -> FileId {
+    let file = FileId::generate();
+    let text = |at: usize| format!("{word} and other words, number {at}");
+    let chunk = |at: usize| Chunk {
+        text: text(at),
+        page: 1,
+        page_end: 1,
+        start: 0,
+        end: text(at).len() as u32,
+        section: vec![],
+        lead: String::new(),
+        language: Some("en".into()),
+    };
+    let page = Page {
+        number: 1,
+        label: "1".into(),
+        text: word.repeat(3),
+        format: Format::Text,
+        ocr: false,
+        confidence: None,
+        tables: 0,
+        warnings: vec![],
+    };
+    let document =
+        Document { media_type: "text/plain".into(), title: None, pages: vec![page], warnings: vec![] };
+    let chunks: Vec<_> = (0..chunks)
+        .map(|at| IndexedChunk { chunk: chunk(at), vector: vec![1.0, 0.0], tokens: vec![] })
+        .collect();
+    index.replace(writing, file, &document, &chunks, "test").await.unwrap();
+    file
+}
+
+async fn finds(index: &Embedded, writing: &Writing, word: &str) -> bool {
+    let recall = Recall { text: Some(word), vector: None, only: None, limit: 5 };
+    !index.recall(writing.reading(), recall).await.unwrap().keyword.is_empty()
+}
+
+fn box_folder(folder: &Path) -> PathBuf {
+    let only = |folder: &Path| fs::read_dir(folder).unwrap().next().unwrap().unwrap().path();
+    only(&only(&folder.join("boxes")))
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let path = entry.unwrap().path();
+        let target = to.join(path.file_name().unwrap());
+        if path.is_dir() { copy(&path, &target) } else { fs::copy(&path, &target).map(drop).unwrap() }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_text_index_that_does_not_fit_its_box_is_brought_in_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let old = tempfile::tempdir().unwrap();
+    let writing = Writing::for_operator(BoxId::generate());
+    let index = open(folder.path());
+    store(&index, &writing, "walrus", 300).await;
+    assert!(finds(&index, &writing, "walrus").await);
+    drop(index);
+    let home = box_folder(folder.path());
+    assert!(home.join("text").exists(), "300 chunks are too many for memory");
+    copy(&home, old.path());
+
+    for changes in [1, 3] {
+        let index = open(folder.path());
+        for _ in 0..changes {
+            store(&index, &writing, "narwhal", 5).await;
+        }
+        drop(index);
+        let new = tempfile::tempdir().unwrap();
+        copy(&home, new.path());
+
+        // Behind, as after a backup of the box alone.
+        fs::remove_dir_all(home.join("text")).unwrap();
+        copy(&old.path().join("text"), &home.join("text"));
+        let index = open(folder.path());
+        assert!(finds(&index, &writing, "narwhal").await && finds(&index, &writing, "walrus").await);
+        drop(index);
+
+        // Ahead, as after a crash between the two.
+        fs::remove_dir_all(&home).unwrap();
+        copy(old.path(), &home);
+        fs::remove_dir_all(home.join("text")).unwrap();
+        copy(&new.path().join("text"), &home.join("text"));
+        let index = open(folder.path());
+        assert!(!finds(&index, &writing, "narwhal").await && finds(&index, &writing, "walrus").await);
+    }
+
+    fs::write(home.join("text/meta.json"), "{").unwrap();
+    let index = open(folder.path());
+    assert!(finds(&index, &writing, "walrus").await, "a damaged text index is made anew");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn removed_text_is_gone_from_the_disk() {
+    let folder = tempfile::tempdir().unwrap();
+    let writing = Writing::for_operator(BoxId::generate());
+    let index = open(folder.path());
+    let secret = store(&index, &writing, "xylophonist", 300).await;
+    store(&index, &writing, "ordinary", 10).await;
+    let holds_secret = |path: PathBuf| {
+        let bytes = fs::read(path).unwrap_or_default();
+        bytes.windows(11).any(|window| window == b"xylophonist")
+    };
+    let home = box_folder(folder.path());
+    assert!(holds_secret(home.join("box.db")) || holds_secret(home.join("box.db-wal")));
+    index.remove(&writing, secret).await.unwrap();
+    assert!(!holds_secret(home.join("box.db")) && !holds_secret(home.join("box.db-wal")));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn few_boxes_stay_open_however_many_there_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = Embedded::open(folder.path(), Bounds { boxes: 3, bytes: 1 << 30 }).unwrap();
+    for _ in 0..12 {
+        let writing = Writing::for_operator(BoxId::generate());
+        store(&index, &writing, "word", 2).await;
+        assert!(finds(&index, &writing, "word").await);
+        assert!(index.open_boxes() <= 3);
+    }
 }

@@ -21,6 +21,7 @@ pub(super) struct Passage {
     pub(super) language: Option<String>,
     pub(super) title: String,
     pub(super) section: Vec<String>,
+    pub(super) lead: String,
     pub(super) text: String,
 }
 
@@ -31,8 +32,6 @@ pub(super) struct Change {
     pub(super) number: i64,
     /// The file's number before, if it was there.
     pub(super) before: Option<i64>,
-    /// The file's number now, if it still is.
-    pub(super) after: Option<i64>,
     /// The number of the file's first chunk; the others follow without a gap.
     pub(super) first_chunk: i64,
     /// What went away.
@@ -79,7 +78,7 @@ pub(super) fn replace(
     let first_chunk = insert_chunks(transaction, number, chunks)?;
     let change = note_change(transaction, number)?;
     let (before, removed) = gone.map_or((None, Removed::default()), |gone| (gone.before, gone.removed));
-    Ok(Change { number: change, before, after: Some(number), first_chunk, removed })
+    Ok(Change { number: change, before, first_chunk, removed })
 }
 
 /// Removes a file; `None` where it is not there.
@@ -95,7 +94,7 @@ pub(super) fn remove(transaction: &Transaction<'_>, file: FileId) -> Result<Opti
     transaction.prepare_cached("delete from files where number = ?1")?.execute([number])?;
     let removed = Removed { pages, chunks, vectors: chunks };
     let change = note_change(transaction, number)?;
-    Ok(Some(Change { number: change, before: Some(number), after: None, first_chunk: 0, removed }))
+    Ok(Some(Change { number: change, before: Some(number), first_chunk: 0, removed }))
 }
 
 fn set_fact(transaction: &Transaction<'_>, name: &str, value: &str) -> Result<()> {
@@ -134,8 +133,8 @@ fn insert_pages(transaction: &Transaction<'_>, file: i64, pages: &[Page]) -> Res
 /// Returns the number of the first chunk: a file's chunks are inserted together, so the others follow it.
 fn insert_chunks(transaction: &Transaction<'_>, file: i64, chunks: &[IndexedChunk]) -> Result<i64> {
     let mut insert = transaction.prepare_cached(
-        "insert into chunks (file, ordinal, page, page_end, start, \"end\", language, section, text)
-         values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+        "insert into chunks (file, ordinal, page, page_end, start, \"end\", language, section, lead, text)
+         values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
     )?;
     let mut insert_vector = transaction.prepare_cached("insert into vectors values (?1, ?2)")?;
     let mut insert_tokens = transaction.prepare_cached("insert into tokens values (?1, ?2)")?;
@@ -150,6 +149,7 @@ fn insert_chunks(transaction: &Transaction<'_>, file: i64, chunks: &[IndexedChun
             chunk.end,
             chunk.language,
             as_json(&chunk.section),
+            chunk.lead,
             chunk.text,
         ])?;
         let number = transaction.last_insert_rowid();
@@ -225,7 +225,7 @@ pub(super) fn pages(connection: &Connection, file: i64, from: u32, limit: u32) -
 pub(super) fn chunk(connection: &Connection, id: ChunkId) -> Result<Option<IndexedChunk>> {
     connection
         .prepare_cached(
-            "select page, page_end, start, \"end\", language, section, text, half, packed
+            "select page, page_end, start, \"end\", language, section, lead, text, half, packed
              from files join chunks on chunks.file = files.number
              join vectors on vectors.chunk = chunks.number left join tokens on tokens.chunk = chunks.number
              where files.id = ?1 and chunks.ordinal = ?2",
@@ -238,44 +238,41 @@ pub(super) fn chunk(connection: &Connection, id: ChunkId) -> Result<Option<Index
                 end: row.get(3)?,
                 language: row.get(4)?,
                 section: from_json(row, 5)?,
-                text: row.get(6)?,
+                lead: row.get(6)?,
+                text: row.get(7)?,
             };
-            let vector = floats(row.get_ref(7)?.as_blob()?);
-            Ok(IndexedChunk { chunk, vector, tokens: row.get::<_, Option<Vec<u8>>>(8)?.unwrap_or_default() })
+            let vector = floats(row.get_ref(8)?.as_blob()?);
+            Ok(IndexedChunk { chunk, vector, tokens: row.get::<_, Option<Vec<u8>>>(9)?.unwrap_or_default() })
         })
         .optional()
 }
 
-/// Calls `visit` with every chunk's number and the bytes of its vector, for numbers from `from` up to `to`.
-pub(super) fn each_vector(
-    connection: &Connection,
-    from: i64,
-    to: i64,
-    mut visit: impl FnMut(i64, &[u8]),
-) -> Result<()> {
-    let mut statement = connection
-        .prepare_cached("select chunk, half from vectors where chunk between ?1 and ?2 order by chunk")?;
-    let mut rows = statement.query([from, to])?;
+/// Calls `visit` with the bytes of every vector, in the order of the chunks' numbers.
+pub(super) fn each_vector(connection: &Connection, mut visit: impl FnMut(&[u8])) -> Result<()> {
+    let mut statement = connection.prepare_cached("select half from vectors order by chunk")?;
+    let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
-        visit(row.get(0)?, row.get_ref(1)?.as_blob()?);
+        visit(row.get_ref(0)?.as_blob()?);
     }
     Ok(())
 }
 
-/// Calls `visit` with the vector bytes of each of these chunks that is still there.
+/// Calls `visit` with the vector bytes of each of these chunks that is still there, and its place among them.
 pub(super) fn vectors_of(
     connection: &Connection,
     chunks: &[i64],
-    mut visit: impl FnMut(i64, &[u8]),
+    mut visit: impl FnMut(usize, &[u8]),
 ) -> Result<()> {
     let mut statement = connection.prepare_cached("select half from vectors where chunk = ?1")?;
-    for &chunk in chunks {
+    // One look at a moment for all, and one lock of the file instead of one for each.
+    let snapshot = connection.unchecked_transaction()?;
+    for (at, chunk) in chunks.iter().enumerate() {
         let mut rows = statement.query([chunk])?;
         if let Some(row) = rows.next()? {
-            visit(chunk, row.get_ref(0)?.as_blob()?);
+            visit(at, row.get_ref(0)?.as_blob()?);
         }
     }
-    Ok(())
+    snapshot.commit()
 }
 
 /// Calls `visit` with the text of every chunk of one file, or of all files, in order.
@@ -285,7 +282,7 @@ pub(super) fn each_passage(
     mut visit: impl FnMut(Passage),
 ) -> Result<()> {
     let mut statement = connection.prepare_cached(
-        "select chunks.number, file, language, title, section, text
+        "select chunks.number, file, language, title, section, lead, text
          from chunks join files on files.number = chunks.file
          where ?1 is null or file = ?1 order by chunks.number",
     )?;
@@ -297,20 +294,27 @@ pub(super) fn each_passage(
             language: row.get(2)?,
             title: row.get(3)?,
             section: from_json(row, 4)?,
-            text: row.get(5)?,
+            lead: row.get(5)?,
+            text: row.get(6)?,
         });
     }
     Ok(())
 }
 
-/// The languages of the box's chunks, most frequent first.
-pub(super) fn languages(connection: &Connection) -> Result<Vec<String>> {
+/// The languages of the box's chunks, most frequent first; `None` stands for those that could not be told.
+pub(super) fn languages(connection: &Connection) -> Result<Vec<Option<String>>> {
     connection
-        .prepare_cached(
-            "select language from chunks where language is not null group by language order by count(*) desc",
-        )?
+        .prepare_cached("select language from chunks group by language order by count(*) desc")?
         .query_map([], |row| row.get(0))?
         .collect()
+}
+
+/// How many chunks the box has.
+pub(super) fn chunk_count(connection: &Connection) -> Result<u64> {
+    let count: i64 = connection
+        .prepare_cached("select coalesce(sum(chunks), 0) from files")?
+        .query_row([], |row| row.get(0))?;
+    Ok(count as u64)
 }
 
 /// The number of the latest change, 0 where nothing ever changed.
@@ -320,12 +324,20 @@ pub(super) fn latest_change(connection: &Connection) -> Result<i64> {
         .query_row([], |row| row.get(0))
 }
 
-/// The files that changed after the change of this number.
-pub(super) fn changed_after(connection: &Connection, number: i64) -> Result<Vec<i64>> {
-    connection
-        .prepare_cached("select distinct file from changes where number > ?1")?
-        .query_map([number], |row| row.get(0))?
-        .collect()
+/// The files that changed after the change `after`, up to `latest`; `None` where some of these changes were forgotten.
+pub(super) fn changed_between(connection: &Connection, after: i64, latest: i64) -> Result<Option<Vec<i64>>> {
+    let files = connection
+        .prepare_cached("select file from changes where number > ?1 and number <= ?2")?
+        .query_map([after, latest], |row| row.get(0))?
+        .collect::<Result<Vec<i64>>>()?;
+    Ok((files.len() as i64 == latest - after).then_some(files))
+}
+
+/// How many changes are remembered.
+pub(super) fn remembered_changes(connection: &Connection) -> Result<u64> {
+    let count: i64 =
+        connection.prepare_cached("select count(*) from changes")?.query_row([], |row| row.get(0))?;
+    Ok(count as u64)
 }
 
 /// Forgets the changes up to this number, which the text index now has.

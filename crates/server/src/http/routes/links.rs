@@ -50,7 +50,7 @@ pub(super) struct LinkQuery {
 enum Seconds {
     Number(u64),
     Text(String),
-    Other(serde_json::Value),
+    Other(serde::de::IgnoredAny),
 }
 
 /// A link to an original.

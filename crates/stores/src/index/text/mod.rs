@@ -1,32 +1,349 @@
 //! The full text of a box: finds chunks by their words.
+//!
+//! A small box has its text index in memory, built when first asked and forgotten at each change: that is faster than
+//! opening files. A larger one has it in a folder beside its file. Its last commit names the change of the truth that it
+//! includes; what came later is caught up when it is opened, and an index that is ahead of the truth is made anew.
 
-use std::path::PathBuf;
+mod analyzer;
+mod terms;
+
+use std::{fs, path::PathBuf};
 
 use engine::Fault;
+use parking_lot::Mutex;
 use rusqlite::Connection;
+use tantivy::{
+    Index, IndexReader, IndexWriter, ReloadPolicy, TantivyError, index::SegmentId,
+    indexer::IndexWriterOptions, indexer::SingleSegmentIndexWriter,
+};
+use terms::{Fields, Languages};
 
-use super::truth::Change;
+use super::{
+    Wanted,
+    truth::{self, Change},
+};
+
+/// Chunks up to which a box keeps its text index in memory: indexing them takes about 10 ms, the most that opening a cold
+/// box may take.
+const IN_MEMORY: u64 = 256;
+
+/// The least that tantivy takes for the buffer of a writer; it is filled only as far as a file needs.
+const WRITER_BYTES: usize = 15_000_000;
+
+/// The same for an index in memory, which holds few chunks: most of its cost is to clear this buffer.
+const MEMORY_BYTES: usize = 3_000_000;
+
+/// A segment up to this size is rewritten at once when something in it is removed, so that its words are gone from the
+/// disk within about a second; a larger one when a hundredth of it is removed.
+const REWRITE_AT_ONCE: u32 = 50_000;
+
+/// New files that wait for the next search at most, so that it does not wait long for them.
+const MOST_WAITING: u64 = 64;
 
 /// The text index of one box.
 pub(super) struct Text {
-    _folder: PathBuf,
+    folder: PathBuf,
+    state: Mutex<State>,
 }
 
-/// A change that the text index has written down but does not show yet.
-pub(super) struct Pending;
+#[derive(Default)]
+struct State {
+    open: Option<Open>,
+    retired: bool,
+}
+
+struct Open {
+    index: Index,
+    reader: IndexReader,
+    fields: Fields,
+    languages: Languages,
+    /// Only where the index is on disk and was changed since it was opened.
+    writer: Option<IndexWriter>,
+    on_disk: bool,
+    /// The latest change of the truth that is in it.
+    has: i64,
+}
+
+/// What is left to do once the truth has the change too.
+pub(super) enum Pending {
+    /// The index in memory is out of date.
+    Forget,
+    /// The index on disk has the change, and starts to show it.
+    Show,
+    /// The next search writes it down.
+    Wait,
+}
 
 impl Text {
     pub(super) fn new(folder: PathBuf) -> Self {
-        Text { _folder: folder }
+        Text { folder, state: Mutex::default() }
     }
 
-    pub(super) fn prepare(&self, _connection: &Connection, _change: &Change) -> Result<Pending, Fault> {
-        Ok(Pending)
+    /// Writes a change down, before the truth commits it; nobody sees it yet. A new file may wait for the next search,
+    /// because a commit takes as long as ten such files; what is removed goes at once.
+    pub(super) fn prepare(&self, transaction: &Connection, change: &Change) -> Result<Pending, Fault> {
+        let mut state = self.state.lock();
+        if !self.folder.exists() && truth::chunk_count(transaction).map_err(Fault::internal)? <= IN_MEMORY {
+            truth::forget_changes(transaction, change.number - 1).map_err(Fault::internal)?;
+            return Ok(Pending::Forget);
+        }
+        if let Some(open) = state.open.as_ref().filter(|open| open.on_disk) {
+            truth::forget_changes(transaction, open.has).map_err(Fault::internal)?;
+        }
+        let waiting = truth::remembered_changes(transaction).map_err(Fault::internal)?;
+        if self.folder.exists() && change.before.is_none() && waiting <= MOST_WAITING {
+            return Ok(Pending::Wait);
+        }
+        if state.open.as_ref().is_some_and(|open| !open.on_disk) {
+            state.open = None;
+        }
+        let written = self.opened(&mut state, transaction, change.number).map(drop);
+        if written.is_err() {
+            state.open = None;
+        }
+        written.map(|()| Pending::Show)
     }
 
-    pub(super) fn publish(&self, _connection: &Connection, _pending: Pending) -> Result<(), Fault> {
+    /// Shows a change that the truth has committed.
+    pub(super) fn publish(&self, pending: Pending) -> Result<(), Fault> {
+        let mut state = self.state.lock();
+        match (pending, state.open.as_mut()) {
+            (Pending::Show, Some(open)) => {
+                open.reader.reload().map_err(Fault::internal)?;
+                open.rewrite();
+            }
+            (Pending::Wait, _) => {}
+            (Pending::Forget | Pending::Show, _) => state.open = None,
+        }
         Ok(())
     }
 
-    pub(super) fn retire(&self) {}
+    /// The truth did not take the change that was written down: what is on disk is worth nothing.
+    pub(super) fn withdraw(&self) {
+        self.state.lock().open = None;
+        self.discard();
+    }
+
+    pub(super) fn retire(&self) {
+        *self.state.lock() = State { open: None, retired: true };
+    }
+
+    /// The numbers of the chunks that share words with `query`, best first, with their BM25 scores.
+    pub(super) fn search(
+        &self,
+        connection: &Connection,
+        query: &str,
+        files: Option<&[i64]>,
+        limit: usize,
+    ) -> Result<Vec<(i64, f32)>, Fault> {
+        let (searcher, fields, query) = {
+            let mut state = self.state.lock();
+            if state.retired {
+                return Ok(Vec::new());
+            }
+            let latest = truth::latest_change(connection).map_err(Fault::internal)?;
+            let had = state.open.as_ref().map(|open| open.has);
+            let open = self.opened(&mut state, connection, latest)?;
+            if had.is_some_and(|had| had < open.has) {
+                open.reader.reload().map_err(Fault::internal)?;
+            }
+            let Some(query) = open.fields.query(query, &open.languages, files) else { return Ok(Vec::new()) };
+            (open.reader.searcher(), open.fields, query)
+        };
+        fields.search(&searcher, &*query, limit).map_err(Fault::internal)
+    }
+
+    /// The index with all changes up to `latest` in it; those it had before are shown.
+    fn opened<'a>(
+        &self,
+        state: &'a mut State,
+        connection: &Connection,
+        latest: i64,
+    ) -> Result<&'a mut Open, Fault> {
+        if let Some(open) = state.open.as_mut().filter(|open| open.on_disk && open.has < latest)
+            && !open.catch_up(connection, latest)?
+        {
+            state.open = None;
+            self.discard();
+        }
+        if state.open.is_none() {
+            let on_disk =
+                self.folder.exists() || truth::chunk_count(connection).map_err(Fault::internal)? > IN_MEMORY;
+            let opened =
+                if on_disk { self.on_disk_index(connection, latest) } else { in_memory_index(connection) };
+            state.open = Some(opened?);
+        }
+        state.open.as_mut().ok_or_else(|| Fault::internal("no text index"))
+    }
+
+    fn on_disk_index(&self, connection: &Connection, latest: i64) -> Result<Open, Fault> {
+        match self.caught_up(connection, latest) {
+            Ok(Some(open)) => return Ok(open),
+            Ok(None) => tracing::warn!("A text index does not belong to its box; making it anew"),
+            Err(error) => tracing::warn!(%error, "A text index could not be read; making it anew"),
+        }
+        self.discard();
+        self.caught_up(connection, latest)?
+            .ok_or_else(|| Fault::internal("a new text index does not belong to its box"))
+    }
+
+    /// Opens or makes the index on disk; `None` where it holds what the truth never took, or is further behind than the
+    /// truth remembers.
+    fn caught_up(&self, connection: &Connection, latest: i64) -> Result<Option<Open>, Fault> {
+        let mut open = self.open_folder().map_err(Fault::internal)?;
+        open.languages = Languages::of(connection).map_err(Fault::internal)?;
+        let payload = open.index.load_metas().map_err(Fault::internal)?.payload;
+        let has: Option<i64> = payload.and_then(|payload| payload.parse().ok());
+        match has {
+            Some(has) => {
+                open.has = has;
+                if has > latest || !open.catch_up(connection, latest)? {
+                    return Ok(None);
+                }
+            }
+            None => open.write_all(connection, latest)?,
+        }
+        open.reader.reload().map_err(Fault::internal)?;
+        Ok(Some(open))
+    }
+
+    fn open_folder(&self) -> tantivy::Result<Open> {
+        let (schema, fields) = Fields::new();
+        fs::create_dir_all(&self.folder)?;
+        let directory = tantivy::directory::MmapDirectory::open(&self.folder)?;
+        let index = Index::open_or_create(directory, schema)?;
+        let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
+        Ok(Open {
+            index,
+            reader,
+            fields,
+            languages: Languages::default(),
+            writer: None,
+            on_disk: true,
+            has: 0,
+        })
+    }
+
+    fn discard(&self) {
+        if let Err(error) = fs::remove_dir_all(&self.folder)
+            && error.kind() != std::io::ErrorKind::NotFound
+        {
+            tracing::error!(%error, "Could not remove a text index");
+        }
+    }
+}
+
+impl Open {
+    /// Writes what changed up to `latest`; false where the truth does not remember it all.
+    fn catch_up(&mut self, connection: &Connection, latest: i64) -> Result<bool, Fault> {
+        if self.has == latest {
+            return Ok(true);
+        }
+        let behind = truth::changed_between(connection, self.has, latest).map_err(Fault::internal)?;
+        let Some(behind) = behind else { return Ok(false) };
+        self.write(connection, behind.into_iter(), latest).map(|()| true)
+    }
+
+    /// Writes these files as the truth has them now: anew, or not at all where they are gone.
+    fn write(
+        &mut self,
+        connection: &Connection,
+        files: impl Iterator<Item = i64>,
+        change: i64,
+    ) -> Result<(), Fault> {
+        let fields = self.fields;
+        let mut languages = std::mem::take(&mut self.languages);
+        let writer = self.writer().map_err(Fault::internal)?;
+        for file in files {
+            writer.delete_term(fields.of_file(file));
+            let mut failed = None;
+            truth::each_passage(connection, Some(file), |passage| {
+                languages.note(passage.language.as_deref());
+                failed = writer.add_document(fields.document(&passage, &languages)).err().or(failed.take());
+            })
+            .map_err(Fault::internal)?;
+            failed.map_or(Ok(()), |error| Err(Fault::internal(error)))?;
+        }
+        commit(writer, change).map_err(Fault::internal)?;
+        (self.languages, self.has) = (languages, change);
+        Ok(())
+    }
+
+    fn write_all(&mut self, connection: &Connection, change: i64) -> Result<(), Fault> {
+        let (fields, languages) = (self.fields, std::mem::take(&mut self.languages));
+        let writer = self.writer().map_err(Fault::internal)?;
+        let mut failed = None;
+        truth::each_passage(connection, None, |passage| {
+            failed = writer.add_document(fields.document(&passage, &languages)).err().or(failed.take());
+        })
+        .map_err(Fault::internal)?;
+        failed.map_or(Ok(()), |error| Err(Fault::internal(error)))?;
+        commit(writer, change).map_err(Fault::internal)?;
+        (self.languages, self.has) = (languages, change);
+        Ok(())
+    }
+
+    fn writer(&mut self) -> tantivy::Result<&mut IndexWriter> {
+        if self.writer.is_none() {
+            let options = IndexWriterOptions::builder()
+                .memory_budget_per_thread(WRITER_BYTES)
+                .num_worker_threads(1)
+                .num_merge_threads(1)
+                .build();
+            self.writer = Some(self.index.writer_with_options(options)?);
+        }
+        self.writer.as_mut().ok_or_else(|| TantivyError::SystemError("no writer".into()))
+    }
+
+    /// Starts to rewrite segments with removed chunks, in the background: until then their words stay on the disk,
+    /// though nothing finds them.
+    fn rewrite(&mut self) {
+        let Ok(segments) = self.index.searchable_segment_metas() else { return };
+        let due: Vec<SegmentId> = segments
+            .iter()
+            .filter(|segment| match segment.num_deleted_docs() {
+                0 => false,
+                deleted => segment.max_doc() <= REWRITE_AT_ONCE || deleted * 100 >= segment.max_doc(),
+            })
+            .map(|segment| segment.id())
+            .collect();
+        if let (Some(writer), true) = (self.writer.as_mut().filter(|_| self.on_disk), !due.is_empty()) {
+            // Nobody waits for it: a merge that fails leaves the segment as it was, and the next removal tries again.
+            drop(writer.merge(&due));
+        }
+    }
+}
+
+fn commit(writer: &mut IndexWriter, change: i64) -> tantivy::Result<()> {
+    let mut prepared = writer.prepare_commit()?;
+    prepared.set_payload(&change.to_string());
+    prepared.commit().map(drop)
+}
+
+fn in_memory_index(connection: &Connection) -> Result<Open, Fault> {
+    let (schema, fields) = Fields::new();
+    let languages = Languages::of(connection).map_err(Fault::internal)?;
+    let mut writer: SingleSegmentIndexWriter = Index::builder()
+        .schema(schema)
+        .single_segment_index_writer(tantivy::directory::RamDirectory::create(), MEMORY_BYTES)
+        .map_err(Fault::internal)?;
+    let mut failed = None;
+    truth::each_passage(connection, None, |passage| {
+        failed = writer.add_document(fields.document(&passage, &languages)).err().or(failed.take());
+    })
+    .map_err(Fault::internal)?;
+    failed.map_or(Ok(()), |error| Err(Fault::internal(error)))?;
+    let index = writer.finalize().map_err(Fault::internal)?;
+    let reader =
+        index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into().map_err(Fault::internal)?;
+    Ok(Open { index, reader, fields, languages, writer: None, on_disk: false, has: 0 })
+}
+
+impl Wanted {
+    /// The numbers of the wanted files, in this box; `None` where all are wanted.
+    pub(super) fn files(&self, connection: &Connection) -> rusqlite::Result<Option<Vec<i64>>> {
+        let Some(only) = &self.only else { return Ok(None) };
+        let numbers = only.iter().map(|&file| truth::file_number(connection, file));
+        Ok(Some(numbers.filter_map(Result::transpose).collect::<rusqlite::Result<_>>()?))
+    }
 }

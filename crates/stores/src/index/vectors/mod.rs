@@ -1,16 +1,47 @@
 //! The vectors of a box: finds the nearest.
+//!
+//! Up to [`EXACT`] vectors are scanned one by one. Beyond, one bit a dimension is kept beside them: a scan of the bits
+//! leaves the nearest few thousand, a finer look at the same bits the nearest few hundred, and only those are compared
+//! exactly. Beyond [`WHOLE`] the bits alone stay in memory (48 MB for a million vectors of 384), and the few hundred are
+//! read from the box's file: a large box costs a sixteenth of its vectors, and the page cache decides how fast they are.
+
+mod codes;
+mod kernels;
+mod top;
+
+#[cfg(test)]
+mod tests;
 
 use std::ops::Range;
 
-use half::{f16, slice::HalfBitsSliceExt};
+use codes::Codes;
+use kernels::Kernels;
 use rusqlite::{Connection, Result};
+use top::Top;
+
+use super::truth;
+
+/// Vectors up to which all are compared exactly: 2 ms for 384 dimensions.
+const EXACT: usize = 20_000;
+/// Vectors up to which they are kept in memory: 100 MB for 384 dimensions, and the hundreds that are compared exactly
+/// need not be read.
+const WHOLE: usize = 130_000;
+/// How many the scan of the bits leaves for each one wanted, and at least. Measured: see docs/index.md.
+const SCANNED: (usize, usize) = (40, 4_000);
+/// How many the finer look leaves to be read and compared exactly, for each one wanted, and at least.
+const COMPARED: (usize, usize) = (6, 600);
 
 /// The vectors of a box, one a slot.
 #[derive(Debug, Default)]
 pub(super) struct Vectors {
+    kernels: Kernels,
     dimensions: usize,
     count: usize,
+    /// All vectors, while they fit; else empty.
     halves: Vec<u16>,
+    /// Their codes, once they are too many to compare each.
+    codes: Option<Codes>,
+    row: Vec<u16>,
 }
 
 impl Vectors {
@@ -21,57 +52,142 @@ impl Vectors {
 
     /// Bytes of memory held.
     pub(super) fn bytes(&self) -> usize {
-        self.halves.capacity() * 2
+        self.halves.capacity() * 2 + self.codes.as_ref().map_or(0, Codes::bytes)
     }
-
-    /// Makes room for as many vectors as are about to come.
-    pub(super) fn expect(&mut self, _count: usize) {}
 
     /// Adds a vector in the next slot.
     pub(super) fn push(&mut self, halves: impl Iterator<Item = u16>) {
-        let before = self.halves.len();
-        self.halves.extend(halves);
-        self.dimensions = self.halves.len() - before;
+        self.row.clear();
+        self.row.extend(halves);
+        if self.count == 0 {
+            self.dimensions = self.row.len();
+        }
         self.count += 1;
+        let whole = self.count == 1 || !self.halves.is_empty();
+        if whole {
+            self.halves.extend_from_slice(&self.row);
+        }
+        match &mut self.codes {
+            Some(codes) => codes.push(&self.row),
+            None if self.count > EXACT => self.codes = Some(Codes::around(&self.halves, self.dimensions)),
+            None => {}
+        }
+        if self.count > WHOLE {
+            self.halves = Vec::new();
+        }
     }
 
-    /// Finishes a row of pushes.
-    pub(super) fn settle(&mut self, _connection: &Connection) -> Result<()> {
-        Ok(())
+    /// Whether the last push was the one too many to keep them whole.
+    pub(super) fn has_just_grown(&self) -> bool {
+        self.count == EXACT + 1
+    }
+
+    /// Makes room for this many more.
+    pub(super) fn reserve(&mut self, count: usize) {
+        if let Some(codes) = &mut self.codes {
+            codes.reserve(count);
+        }
     }
 
     /// Keeps only the vectors of these slots, in order.
     pub(super) fn keep(&mut self, slots: &[Range<usize>]) {
         let mut to = 0;
         for range in slots {
-            let (from, until) = (range.start * self.dimensions, range.end * self.dimensions);
-            self.halves.copy_within(from..until, to);
-            to += until - from;
+            if let Some(codes) = &mut self.codes {
+                codes.shift(range.clone(), to);
+            }
+            if !self.halves.is_empty() {
+                let (from, until) = (range.start * self.dimensions, range.end * self.dimensions);
+                self.halves.copy_within(from..until, to * self.dimensions);
+            }
+            to += range.len();
         }
-        self.halves.truncate(to);
-        self.count = slots.iter().map(Range::len).sum();
+        if let Some(codes) = &mut self.codes {
+            codes.truncate(to);
+        }
+        self.halves.truncate(to * self.dimensions);
+        if to == 0 {
+            // Nothing is left to tell whole from coded by: start anew.
+            (self.codes, self.halves) = (None, Vec::new());
+        }
+        self.count = to;
     }
 
-    /// The slots among `ranges` nearest to `query`, best first, with their cosines.
+    /// The slots among `ranges` nearest to `query`, best first, with their dot products. `number_of` gives the number
+    /// under which the file keeps the vector of a slot.
     pub(super) fn nearest(
         &self,
-        _connection: &Connection,
+        connection: &Connection,
         query: &[f32],
         ranges: &[Range<usize>],
         limit: usize,
-        _number_of: impl Fn(usize) -> i64,
+        number_of: impl Fn(usize) -> i64,
     ) -> Result<Vec<(usize, f32)>> {
-        let mut found: Vec<(usize, f32)> = ranges
-            .iter()
-            .cloned()
-            .flatten()
-            .map(|slot| {
-                let row: &[f16] = self.halves[slot * self.dimensions..][..self.dimensions].reinterpret_cast();
-                (slot, row.iter().zip(query).map(|(a, b)| a.to_f32() * b).sum())
-            })
-            .collect();
-        found.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-        found.truncate(limit);
-        Ok(found)
+        if query.len() != self.dimensions || limit == 0 {
+            return Ok(Vec::new());
+        }
+        let everything = || ranges.iter().cloned().flatten().collect::<Vec<usize>>();
+        let Some(codes) = &self.codes else { return Ok(self.exact(query, &everything(), limit)) };
+        let compared = (limit * COMPARED.0).max(COMPARED.1);
+        let few = ranges.iter().map(Range::len).sum::<usize>() <= compared;
+        let mut slots = if few {
+            ranges.iter().cloned().flatten().collect()
+        } else {
+            self.likely(codes, query, ranges, limit)
+        };
+        // In the order of the file, so that neighbours share a page.
+        slots.sort_unstable();
+        if !self.halves.is_empty() {
+            return Ok(self.exact(query, &slots, limit));
+        }
+        let mut top = Top::new(limit);
+        let numbers: Vec<i64> = slots.iter().map(|&slot| number_of(slot)).collect();
+        let mut row = Vec::with_capacity(self.dimensions);
+        truth::vectors_of(connection, &numbers, |at, bytes| {
+            row.clear();
+            row.extend(truth::halves(bytes));
+            top.offer(self.kernels.dot(&row, query), slots[at]);
+        })?;
+        Ok(top.into_sorted())
     }
+
+    fn exact(&self, query: &[f32], slots: &[usize], limit: usize) -> Vec<(usize, f32)> {
+        let mut top = Top::new(limit);
+        for &slot in slots {
+            let row = &self.halves[slot * self.dimensions..][..self.dimensions];
+            top.offer(self.kernels.dot(row, query), slot);
+        }
+        top.into_sorted()
+    }
+
+    /// The slots whose codes say that they may be among the nearest.
+    fn likely(&self, codes: &Codes, query: &[f32], ranges: &[Range<usize>], limit: usize) -> Vec<usize> {
+        let query = codes.query(query);
+        let mut distances = Vec::with_capacity(ranges.iter().map(Range::len).sum());
+        for range in ranges {
+            self.kernels.distances(codes.of(range.clone()), &query.code, &mut distances);
+        }
+        let bar = distance_of(&distances, (limit * SCANNED.0).max(SCANNED.1), self.dimensions);
+        let mut top = Top::new((limit * COMPARED.0).max(COMPARED.1));
+        for (slot, _) in
+            ranges.iter().cloned().flatten().zip(&distances).filter(|(_, distance)| **distance <= bar)
+        {
+            top.offer(codes.estimate(&query, slot), slot);
+        }
+        top.into_sorted().into_iter().map(|(slot, _)| slot).collect()
+    }
+}
+
+/// The distance within which about `wanted` of these lie: counted, since there are few distances and many vectors.
+fn distance_of(distances: &[u16], wanted: usize, dimensions: usize) -> u16 {
+    let mut counts = vec![0usize; dimensions + 1];
+    for &distance in distances {
+        counts[distance as usize] += 1;
+    }
+    let mut within = 0;
+    let reached = counts.iter().position(|count| {
+        within += count;
+        within >= wanted
+    });
+    reached.unwrap_or(dimensions) as u16
 }

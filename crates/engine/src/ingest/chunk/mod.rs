@@ -1,0 +1,128 @@
+//! Cuts a document into passages that can be embedded, found and cited.
+//!
+//! - [`blocks`] reads the structure of a page, [`sentences`] that of its prose.
+//! - [`pack`] puts pieces together up to the size wanted.
+//! - [`language`] tells what language they are in.
+//!
+//! A chunk lies within one page and is exactly a part of its text, so every hit can be checked against the page.
+//! Sentences, rows and items are cut only where one alone is longer than a chunk may be.
+
+mod blocks;
+mod language;
+mod pack;
+mod sentences;
+
+#[cfg(test)]
+mod tests;
+
+use language::Languages;
+
+use crate::{
+    document::{Document, Page},
+    seams::index::Chunk,
+};
+
+/// How large chunks become.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Chunking {
+    /// Tokens of the embedder in one chunk at most.
+    pub max_tokens: usize,
+    /// Tokens repeated at most from the end of a chunk at the start of the next, where a paragraph had to be cut; always
+    /// whole sentences.
+    pub overlap: usize,
+}
+
+impl Default for Chunking {
+    /// 200 tokens leave room for headings within the 256 that small embedders read, and one sentence of overlap keeps a
+    /// definition together with what it defines.
+    fn default() -> Self {
+        Chunking { max_tokens: 200, overlap: 32 }
+    }
+}
+
+/// Cuts a document into chunks, in reading order; together they hold all that is not blank.
+///
+/// `count_tokens` is asked once for each sentence, row or item, not for each way of putting them together.
+pub fn split(document: &Document, chunking: &Chunking, count_tokens: &dyn Fn(&str) -> usize) -> Vec<Chunk> {
+    let languages = Languages::of(document);
+    let mut section = Vec::new();
+    let mut chunks = Vec::new();
+    for page in &document.pages {
+        let offsets = Offsets::of(&page.text);
+        for passage in pack::pack(page, &mut section, chunking, count_tokens) {
+            chunks.push(Chunk {
+                text: page.text[passage.range.clone()].to_string(),
+                page: page.number,
+                page_end: page.number,
+                start: offsets.at(page, passage.range.start),
+                end: offsets.at(page, passage.range.end),
+                language: languages.of_passage(&page.text[passage.range]).map(str::to_string),
+                section: passage.section,
+                lead: passage.lead,
+            });
+        }
+    }
+    chunks
+}
+
+/// What of a chunk is embedded: the document's title (or else the file's name), the headings above it that it does not
+/// itself begin with, what leads it, and its text.
+pub fn embedded_text(chunk: &Chunk, title: Option<&str>, file_name: &str) -> String {
+    let title = title.map(str::trim).filter(|title| !title.is_empty()).unwrap_or_else(|| stem(file_name));
+    let mut embedded = String::with_capacity(chunk.text.len() + 100);
+    let headings = chunk.section.iter().map(String::as_str);
+    for heading in [title].into_iter().chain(headings).filter(|heading| !heading.is_empty()) {
+        if !chunk.text.contains(heading) && !embedded.contains(heading) {
+            if !embedded.is_empty() {
+                embedded.push_str(" › ");
+            }
+            embedded.push_str(heading);
+        }
+    }
+    for part in [&chunk.lead, &chunk.text] {
+        if !embedded.is_empty() && !part.is_empty() {
+            embedded.push('\n');
+        }
+        embedded.push_str(part);
+    }
+    embedded
+}
+
+fn stem(file_name: &str) -> &str {
+    file_name.rsplit_once('.').map_or(file_name, |(stem, _)| stem)
+}
+
+/// Code points before each of the marks, one every [`Offsets::STRIDE`] bytes, so that looking one up reads little.
+struct Offsets {
+    marks: Vec<u32>,
+}
+
+impl Offsets {
+    const STRIDE: usize = 512;
+
+    fn of(text: &str) -> Self {
+        let mut before = 0;
+        let marks = text
+            .as_bytes()
+            .chunks(Self::STRIDE)
+            .map(|part| {
+                let mark = before;
+                before += starts(part);
+                mark
+            })
+            .collect();
+        Offsets { marks }
+    }
+
+    /// The code point offset of a byte that starts a character, or of the end.
+    fn at(&self, page: &Page, byte: usize) -> u32 {
+        let mark = (byte / Self::STRIDE).min(self.marks.len().saturating_sub(1));
+        let counted = self.marks.get(mark).copied().unwrap_or(0);
+        counted + starts(&page.text.as_bytes()[mark * Self::STRIDE..byte])
+    }
+}
+
+/// How many characters start in these bytes.
+fn starts(bytes: &[u8]) -> u32 {
+    bytes.iter().filter(|&&byte| byte & 0xC0 != 0x80).count() as u32
+}

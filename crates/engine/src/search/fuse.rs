@@ -1,0 +1,157 @@
+//! Weighs what the stages know of each candidate into one order.
+//!
+//! Scores say more than ranks: a word that is in one chunk only stands far above the rest, and keeps that lead here, while
+//! a model that finds everything about equally like the query has little to say. The weights are one setting for all
+//! boxes and languages, measured on the sets of docs/search.md.
+
+use super::Candidate;
+
+/// What the vectors count for beside the words, where the model knows the query's language.
+const SEMANTIC_WEIGHT: f32 = 0.45;
+/// What the late interaction counts for beside both.
+const LATE_WEIGHT: f32 = 0.2;
+/// The spread of cosines over the candidates from which the vectors are taken at their word; with less, they count less.
+const SEMANTIC_SPREAD: f32 = 0.4;
+/// The same for the late interaction.
+const LATE_SPREAD: f32 = 0.5;
+/// The share of repeated tokens from which a model stops and from which it has stopped to know what it reads: text in an
+/// unknown script comes out as the same "unknown" token again and again. A long English question has up to a quarter.
+const REPEATED: (f32, f32) = (0.25, 0.45);
+/// What is left of a model's weight where it does not know what it reads.
+const LEAST_TRUST: f32 = 0.3;
+/// The BM25 score that reads as 0.5 when shown as a share: about what one rare word brings.
+const HALF_KEYWORD: f32 = 8.0;
+
+/// How far the embedder may be trusted with a query, from the tokens it makes of it: [`LEAST_TRUST`] to 1.
+pub fn trust(token_ids: &[u32]) -> f32 {
+    let mut distinct = token_ids.to_vec();
+    distinct.sort_unstable();
+    distinct.dedup();
+    let repeated = (token_ids.len() - distinct.len()) as f32 / token_ids.len().max(1) as f32;
+    let lost = ((repeated - REPEATED.0) / (REPEATED.1 - REPEATED.0)).clamp(0.0, 1.0);
+    1.0 - (1.0 - LEAST_TRUST) * lost
+}
+
+/// A BM25 score, which has no upper end, as a share.
+pub(super) fn keyword_share(score: f32) -> f32 {
+    score / (score + HALF_KEYWORD)
+}
+
+/// Weighs both sides into `fused`, and sorts by it, best first. A side that nothing is known from counts for nothing.
+pub(super) fn fuse(candidates: &mut [Candidate], trust: f32) {
+    let semantic = stretched(candidates, |candidate| candidate.cosine, SEMANTIC_SPREAD);
+    let best_keyword = candidates.iter().filter_map(|candidate| candidate.keyword).fold(0.0, f32::max);
+    let weight = match (semantic.is_some(), best_keyword > 0.0) {
+        (true, true) => SEMANTIC_WEIGHT * trust,
+        (true, false) => 1.0,
+        (false, _) => 0.0,
+    };
+    for (at, candidate) in candidates.iter_mut().enumerate() {
+        let semantic = semantic.as_ref().map_or(0.0, |shares| shares[at]);
+        // A chunk without any of the words scores nothing, so that is where this side starts.
+        let keyword = candidate.keyword.map_or(0.0, |score| score / best_keyword.max(f32::MIN_POSITIVE));
+        candidate.fused = weight * semantic + (1.0 - weight) * keyword;
+        candidate.weighed = candidate.fused;
+    }
+    sort(candidates);
+}
+
+/// Weighs the late interaction in, where there is one, and sorts again.
+pub(super) fn add_late(candidates: &mut [Candidate], trust: f32) {
+    let Some(late) = stretched(candidates, |candidate| candidate.late, LATE_SPREAD) else { return };
+    let weight = LATE_WEIGHT * trust;
+    for (candidate, late) in candidates.iter_mut().zip(late) {
+        candidate.weighed = (1.0 - weight) * candidate.fused + weight * late;
+    }
+    sort(candidates);
+}
+
+/// Weighs a cross-encoder's scores of the first candidates in. It has read query and passage together, so it counts as
+/// much as all before it.
+pub(super) fn add_cross(candidates: &mut [Candidate], scores: &[f32]) {
+    for (candidate, score) in candidates.iter_mut().zip(scores) {
+        let share = 1.0 / (1.0 + (-score).exp());
+        candidate.cross = Some(share);
+        // Above all that it has not read.
+        candidate.weighed = 1.0 + (candidate.weighed + share) / 2.0;
+    }
+    sort(candidates);
+}
+
+/// Each value's place between the lowest and the highest, as a share of their distance or of `spread` if that is more;
+/// `None` where no value is known, the lowest where one is not.
+fn stretched(
+    candidates: &[Candidate],
+    value: impl Fn(&Candidate) -> Option<f32>,
+    spread: f32,
+) -> Option<Vec<f32>> {
+    let known = || candidates.iter().filter_map(&value);
+    let lowest = known().reduce(f32::min)?;
+    let highest = known().reduce(f32::max)?;
+    let spread = spread.max(highest - lowest);
+    Some(
+        candidates
+            .iter()
+            .map(|candidate| value(candidate).map_or(0.0, |known| (known - lowest) / spread))
+            .collect(),
+    )
+}
+
+fn sort(candidates: &mut [Candidate]) {
+    candidates.sort_by(|a, b| b.weighed.total_cmp(&a.weighed).then(a.id.cmp(&b.id)));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ids::{ChunkId, FileId};
+
+    fn candidates(known: &[(Option<f32>, Option<f32>)]) -> Vec<Candidate> {
+        let file = FileId::generate();
+        let one = |(&(cosine, keyword), ordinal)| Candidate {
+            cosine,
+            keyword,
+            ..Candidate::new(ChunkId { file, ordinal })
+        };
+        known.iter().zip(0..).map(one).collect()
+    }
+
+    fn order(candidates: &[Candidate]) -> Vec<u32> {
+        candidates.iter().map(|candidate| candidate.id.ordinal).collect()
+    }
+
+    #[test]
+    fn a_word_that_stands_in_one_chunk_only_wins() {
+        let mut found =
+            candidates(&[(Some(0.45), Some(3.0)), (Some(0.40), Some(2.5)), (Some(0.2), Some(14.0))]);
+        fuse(&mut found, 1.0);
+        assert_eq!(order(&found), [2, 0, 1]);
+    }
+
+    #[test]
+    fn a_paraphrase_wins_where_words_say_little() {
+        let mut found = candidates(&[(Some(0.8), Some(2.0)), (Some(0.2), Some(2.4)), (Some(0.3), None)]);
+        fuse(&mut found, 1.0);
+        assert_eq!(order(&found), [0, 1, 2]);
+        assert!(found.iter().all(|candidate| (0.0..=1.0).contains(&candidate.fused)));
+    }
+
+    #[test]
+    fn one_side_alone_keeps_its_order() {
+        let mut semantic = candidates(&[(Some(0.1), None), (Some(0.3), None)]);
+        fuse(&mut semantic, 1.0);
+        assert_eq!(order(&semantic), [1, 0]);
+        let mut keyword = candidates(&[(None, Some(1.0)), (None, Some(3.0))]);
+        fuse(&mut keyword, 1.0);
+        add_late(&mut keyword, 1.0);
+        assert_eq!(order(&keyword), [1, 0]);
+        fuse(&mut [], 1.0);
+    }
+
+    #[test]
+    fn a_model_that_sees_the_same_token_again_and_again_is_not_trusted() {
+        assert_eq!(trust(&[1, 2, 3, 4, 5, 5, 6]), 1.0);
+        assert!(trust(&[100; 20]) <= LEAST_TRUST + 1e-6);
+        assert_eq!(trust(&[]), 1.0);
+    }
+}

@@ -1,0 +1,215 @@
+//! What a search takes and what it gives.
+
+use std::collections::HashSet;
+
+use serde::Serialize;
+
+use super::{
+    Candidate, calibrate,
+    cite::{self, Highlight},
+    explain::WhyNot,
+    fuse,
+};
+use crate::{
+    Fault,
+    ids::{ChunkId, FileId},
+    seams::{embedder::Embedding, index::Chunk},
+};
+
+/// Which sides recall candidates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Mode {
+    /// Vectors and words.
+    #[default]
+    Hybrid,
+    /// Vectors only.
+    Semantic,
+    /// Words only.
+    Keyword,
+}
+
+/// What to search for and how.
+#[derive(Debug, Clone)]
+pub struct SearchRequest {
+    /// The question, 1–4,000 characters.
+    pub query: String,
+    /// Hits wanted, 1–50.
+    pub top_k: usize,
+    /// The least score of a hit, 0–1.
+    pub threshold: f32,
+    /// Which sides to ask.
+    pub mode: Mode,
+    /// Whether to look closer at the best.
+    pub rerank: bool,
+    /// Only these files; `None` is the whole box.
+    pub only: Option<HashSet<FileId>>,
+    /// Hits of one file at most.
+    pub max_chunks_per_document: Option<usize>,
+    /// Neighbouring chunks to give with each hit, before and after, 0–3.
+    pub context: usize,
+    /// Whether to say how each hit came about, and where each file of `only` dropped out.
+    pub explain: bool,
+}
+
+impl SearchRequest {
+    /// A plain search with the usual settings.
+    pub fn new(query: impl Into<String>) -> Self {
+        SearchRequest {
+            query: query.into(),
+            top_k: 10,
+            threshold: 0.0,
+            mode: Mode::Hybrid,
+            rerank: true,
+            only: None,
+            max_chunks_per_document: None,
+            context: 0,
+            explain: false,
+        }
+    }
+
+    /// The limits hold for every caller, so they are checked here too.
+    pub(super) fn check(&self) -> Result<(), Fault> {
+        let characters = self.query.chars().count();
+        if self.query.trim().is_empty() || characters > 4_000 {
+            return Err(Fault::invalid(
+                "query",
+                format!("has {characters} characters; 1 to 4,000 can be searched for"),
+            ));
+        }
+        if !(1..=50).contains(&self.top_k) {
+            return Err(Fault::invalid("top_k", format!("is {}; 1 to 50 hits can be asked for", self.top_k)));
+        }
+        if !(0.0..=1.0).contains(&self.threshold) {
+            return Err(Fault::invalid(
+                "threshold",
+                format!("is {}; it lies between 0 and 1", self.threshold),
+            ));
+        }
+        if self.context > 3 {
+            return Err(Fault::invalid(
+                "context",
+                format!("is {}; up to 3 chunks can be asked for", self.context),
+            ));
+        }
+        if self.max_chunks_per_document == Some(0) {
+            return Err(Fault::invalid(
+                "max_chunks_per_document",
+                "is 0; a document has at least one chunk to show",
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// What the stages gave a hit, each 0–1; `None` where a stage did not see it.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Scores {
+    /// Likeness by vector.
+    pub semantic: Option<f32>,
+    /// By its words.
+    pub keyword: Option<f32>,
+    /// Both weighed together.
+    pub fused: f32,
+    /// By the closer look.
+    pub rerank: Option<f32>,
+}
+
+/// The hit's rank in each stage, from 1; `None` where a stage did not see it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Ranks {
+    /// Among the candidates by vector.
+    pub semantic: Option<usize>,
+    /// Among the candidates by words.
+    pub keyword: Option<usize>,
+    /// After both were weighed together.
+    pub fused: usize,
+}
+
+/// A chunk next to a hit.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Context {
+    /// Which chunk.
+    pub id: ChunkId,
+    /// What it says.
+    pub chunk: Chunk,
+}
+
+/// One hit.
+#[derive(Debug, Clone)]
+pub struct Hit {
+    /// Which chunk.
+    pub id: ChunkId,
+    /// Its place among the hits, from 1.
+    pub rank: usize,
+    /// How likely it is relevant, 0–1; never more than the hit before.
+    pub score: f32,
+    /// What the stages gave it.
+    pub scores: Scores,
+    /// Its rank in each stage.
+    pub ranks: Ranks,
+    /// The passage itself.
+    pub chunk: Chunk,
+    /// Where the query's words are, on the chunk's page.
+    pub highlights: Vec<Highlight>,
+    /// The chunks around it, in order.
+    pub around: Vec<Context>,
+    /// Chunks that say the same and are not shown.
+    pub copies: Vec<ChunkId>,
+}
+
+impl Hit {
+    pub(super) fn new(
+        candidate: Candidate,
+        query: &str,
+        rank: usize,
+        score: f32,
+        copies: Vec<ChunkId>,
+        around: Vec<Context>,
+    ) -> Option<Self> {
+        let scores = Scores {
+            semantic: candidate.cosine.map(|cosine| cosine.clamp(0.0, 1.0)),
+            keyword: candidate.keyword.map(fuse::keyword_share),
+            fused: candidate.fused,
+            rerank: candidate.cross.or(candidate.late).map(|_| calibrate::likelihood(&candidate)),
+        };
+        let ranks = Ranks {
+            semantic: candidate.semantic_rank,
+            keyword: candidate.keyword_rank,
+            fused: candidate.fused_rank,
+        };
+        let chunk = candidate.stored?.chunk;
+        let highlights = cite::highlights(query, &chunk);
+        Some(Hit { id: candidate.id, rank, score, scores, ranks, highlights, chunk, around, copies })
+    }
+}
+
+/// The work that a search did; what it costs follows from it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Work {
+    /// Tokens of the query that were embedded.
+    pub query_tokens: usize,
+    /// Candidates of both sides.
+    pub recalled: usize,
+    /// Candidates that were looked at closer.
+    pub reranked: usize,
+    /// Candidates that a cross-encoder read.
+    pub cross_encoded: usize,
+}
+
+impl Work {
+    pub(super) fn of(question: &Option<Embedding>, recalled: &[Candidate]) -> Self {
+        let query_tokens = question.as_ref().map_or(0, |question| question.token_ids.len().max(1));
+        Work { query_tokens, recalled: recalled.len(), ..Work::default() }
+    }
+}
+
+/// What a search found.
+#[derive(Debug, Clone)]
+pub struct SearchHits {
+    /// Best first.
+    pub hits: Vec<Hit>,
+    /// The work done for them.
+    pub work: Work,
+    /// For each file of `only` that has no hit, the stage at which it dropped out; empty unless asked for.
+    pub why_not: Vec<WhyNot>,
+}

@@ -1,0 +1,191 @@
+//! Measures recall, memory and opening of boxes on made-up chunks. See bench/index/README.md.
+//!
+//! Usage: latency CHUNKS | latency boxes COUNT
+
+use std::{collections::HashSet, fs, path::Path, time::Instant};
+
+use engine::{
+    access::Writing,
+    document::Document,
+    ids::{BoxId, FileId},
+    seams::index::{Chunk, Index, IndexedChunk, Recall},
+};
+use stores::index::{Bounds, Embedded};
+
+const DIMENSIONS: usize = 384;
+/// Subjects that texts and vectors gather around: real collections are clustered, and codes are harder on those.
+const SUBJECTS: usize = 2_000;
+/// Files a box is stored as at most: each is one durable transaction, and waiting for the disk is not what is measured.
+const FILES: usize = 500;
+
+struct Noise(u64);
+
+impl Noise {
+    fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 >> 20
+    }
+
+    fn below(&mut self, end: usize) -> usize {
+        (self.bits() % end.max(1) as u64) as usize
+    }
+
+    /// About normal, with a standard deviation of about a half.
+    fn normal(&mut self) -> f32 {
+        (0..3).map(|_| self.bits() as f32 / (1u64 << 44) as f32 - 0.5).sum()
+    }
+
+    /// Few words are frequent and most are rare, as in language.
+    fn word(&mut self) -> usize {
+        let share = (self.bits() as f64 / (1u64 << 44) as f64).max(1e-9);
+        (share.powi(3) * 50_000.0) as usize
+    }
+}
+
+fn subject(number: usize) -> Vec<f32> {
+    let mut noise = Noise(number as u64 * 7_919 + 13);
+    (0..DIMENSIONS).map(|_| noise.normal() * 1.2).collect()
+}
+
+fn vector(noise: &mut Noise, subject: &[f32]) -> Vec<f32> {
+    let mut vector: Vec<f32> = subject.iter().map(|centre| centre + noise.normal()).collect();
+    let norm = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
+    vector.iter_mut().for_each(|x| *x /= norm);
+    vector
+}
+
+fn text(noise: &mut Noise, subject: usize, words: usize) -> String {
+    let one = |noise: &mut Noise| match noise.below(4) {
+        0 => format!("subject{subject}word{}", noise.below(40)),
+        _ => format!("word{}", noise.word()),
+    };
+    (0..words).map(|_| one(noise)).collect::<Vec<_>>().join(" ")
+}
+
+fn chunk(noise: &mut Noise, subjects: &[Vec<f32>], words: usize) -> IndexedChunk {
+    let subject = noise.below(subjects.len());
+    let text = text(noise, subject, words);
+    let chunk = Chunk {
+        page: 1,
+        page_end: 1,
+        start: 0,
+        end: text.len() as u32,
+        section: vec![],
+        lead: String::new(),
+        language: Some("en".into()),
+        text,
+    };
+    IndexedChunk { chunk, vector: vector(noise, &subjects[subject]), tokens: vec![] }
+}
+
+fn resident_megabytes(field: &str) -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find(|line| line.starts_with(field)).unwrap_or_default();
+    line.split_whitespace().nth(1).and_then(|number| number.parse::<u64>().ok()).unwrap_or(0) / 1024
+}
+
+fn percentiles(mut millis: Vec<f64>) -> String {
+    millis.sort_by(f64::total_cmp);
+    let at = |share: f64| millis[((millis.len() as f64 * share) as usize).min(millis.len() - 1)];
+    format!("p50 {:.2} ms, p90 {:.2} ms, p99 {:.2} ms", at(0.5), at(0.9), at(0.99))
+}
+
+fn empty() -> Document {
+    Document { media_type: "text/plain".into(), title: None, pages: vec![], warnings: vec![] }
+}
+
+#[tokio::main]
+async fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let number = |at: usize| arguments.get(at).and_then(|text| text.parse::<usize>().ok());
+    let folder = tempfile::tempdir().expect("a folder");
+    let subjects: Vec<Vec<f32>> = (0..SUBJECTS).map(subject).collect();
+    match (number(0), number(1)) {
+        (Some(chunks), _) => one_box(folder.path(), &subjects, chunks).await,
+        (None, Some(boxes)) => many_boxes(folder.path(), &subjects, boxes).await,
+        _ => println!("usage: latency CHUNKS | latency boxes COUNT"),
+    }
+}
+
+async fn one_box(folder: &Path, subjects: &[Vec<f32>], chunks: usize) {
+    let mut noise = Noise(1);
+    let writing = Writing::for_operator(BoxId::generate());
+    let mut files = Vec::new();
+    let per_file = (chunks / FILES).max(20);
+    {
+        let index = Embedded::open(folder, Bounds::default()).expect("an index");
+        let started = Instant::now();
+        while files.len() * per_file < chunks {
+            let file = FileId::generate();
+            let content: Vec<_> = (0..per_file).map(|_| chunk(&mut noise, subjects, 60)).collect();
+            index.replace(&writing, file, &empty(), &content, "made-up").await.expect("stored");
+            files.push(file);
+        }
+        println!("{chunks} chunks stored in {:.1} s", started.elapsed().as_secs_f64());
+    }
+    let index = Embedded::open(folder, Bounds::default()).expect("an index");
+    let mut recall =
+        async |name: &str, rounds: usize, text: bool, vector_side: bool, only: Option<&HashSet<FileId>>| {
+            let mut millis = Vec::new();
+            for _ in 0..rounds {
+                let subject = noise.below(subjects.len());
+                let words = self::text(&mut noise, subject, 8);
+                let query = vector(&mut noise, &subjects[subject]);
+                let wanted = Recall {
+                    text: text.then_some(&words),
+                    vector: vector_side.then_some(&query),
+                    only,
+                    limit: 100,
+                };
+                let started = Instant::now();
+                index.recall(writing.reading(), wanted).await.expect("candidates");
+                millis.push(started.elapsed().as_secs_f64() * 1e3);
+            }
+            println!("{name}: {}; resident {} MB", percentiles(millis), resident_megabytes("VmRSS"));
+        };
+    recall("first, cold", 1, true, true, None).await;
+    recall("both sides", 300, true, true, None).await;
+    recall("vectors", 300, false, true, None).await;
+    recall("words", 300, true, false, None).await;
+    let some: HashSet<FileId> = files.iter().copied().step_by(100).collect();
+    recall("both sides, 1% of the files", 300, true, true, Some(&some)).await;
+    println!(
+        "anonymous memory {} MB, peak {} MB",
+        resident_megabytes("RssAnon"),
+        resident_megabytes("VmHWM")
+    );
+    let mut millis = Vec::new();
+    for file in files.iter().take(10) {
+        let started = Instant::now();
+        index.remove(&writing, *file).await.expect("removed");
+        millis.push(started.elapsed().as_secs_f64() * 1e3);
+    }
+    println!("remove a file of {per_file} chunks: {}", percentiles(millis));
+}
+
+async fn many_boxes(folder: &Path, subjects: &[Vec<f32>], count: usize) {
+    let mut noise = Noise(2);
+    let index = Embedded::open(folder, Bounds::default()).expect("an index");
+    let started = Instant::now();
+    let mut boxes = Vec::new();
+    for _ in 0..count {
+        let writing = Writing::for_operator(BoxId::generate());
+        let content: Vec<_> = (0..20).map(|_| chunk(&mut noise, subjects, 120)).collect();
+        index.replace(&writing, FileId::generate(), &empty(), &content, "made-up").await.expect("stored");
+        boxes.push(writing);
+    }
+    println!("{count} boxes of 20 chunks stored in {:.1} s", started.elapsed().as_secs_f64());
+    let mut millis = Vec::new();
+    for _ in 0..1_000 {
+        let writing = boxes[noise.below(boxes.len())];
+        let query = vector(&mut noise, &subjects[0]);
+        let wanted =
+            Recall { text: Some("word1 subject5word3"), vector: Some(&query), only: None, limit: 100 };
+        let started = Instant::now();
+        index.recall(writing.reading(), wanted).await.expect("candidates");
+        millis.push(started.elapsed().as_secs_f64() * 1e3);
+    }
+    let handles = fs::read_dir("/proc/self/fd").map_or(0, Iterator::count);
+    println!("cold box: {}; {} open boxes, {handles} handles", percentiles(millis), index.open_boxes());
+    println!("resident {} MB", resident_megabytes("VmRSS"));
+}
