@@ -222,8 +222,9 @@ async fn files_are_added_listed_and_deleted_by_commands() {
     assert_eq!((code, &receipts[0]["deleted"]), (Some(0), &Value::Bool(true)));
     let doctor = json(data, &["doctor", "--scrub"]);
     assert_eq!(doctor["ok"], true, "{doctor}");
-    let original = std::fs::read_dir(data.join("blobs/originals")).unwrap().next().unwrap().unwrap().path();
-    let original = std::fs::read_dir(original).unwrap().next().unwrap().unwrap().path();
+    let folders = std::fs::read_dir(data.join("blobs/originals")).unwrap();
+    let mut originals = folders.flat_map(|folder| std::fs::read_dir(folder.unwrap().path()).unwrap());
+    let original = originals.next().unwrap().unwrap().path();
     std::fs::write(&original, "damaged").unwrap();
     let (_, found) = failure(data, &["doctor", "--scrub"]);
     assert_eq!(found["damaged"][0], original.file_name().unwrap().to_str().unwrap());

@@ -285,7 +285,7 @@ impl Answer {
         for (at, file) in self.files.iter().enumerate() {
             let head = json(&DocumentHead::of(file));
             text.push_str(if at > 0 { "," } else { "" });
-            text.push_str(head.trim_end_matches('}'));
+            text.push_str(head.strip_suffix('}').unwrap_or(&head));
             text.push_str(r#","pages":["#);
             let mut first = true;
             for range in &self.wanted.0 {
