@@ -78,7 +78,8 @@ fn summary(document: &Document) -> Ingested {
     let status = if warnings.is_empty() { FileStatus::Ready } else { FileStatus::ReadyWithWarnings };
     let characters = document.pages.iter().map(|page| page.text.chars().count() as u64).sum();
     let extent = Extent { pages: document.pages.len() as u32, characters, chunks: 0 };
-    Ingested { status, media_type: document.media_type.clone(), warnings, language: None, extent }
+    let language = chunk::language(document).map(str::to_string);
+    Ingested { status, media_type: document.media_type.clone(), warnings, language, extent }
 }
 
 /// Names up to five pages, then counts.

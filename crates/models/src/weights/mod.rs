@@ -1,6 +1,6 @@
 //! Model files: which we know and pin, how they are fetched, checked and opened.
 //!
-//! Nothing here reaches for the network except [`pull`], and only when called.
+//! Nothing here reaches for the network except [`pull()`], and only when called.
 
 mod checkpoint;
 mod folder;

@@ -22,7 +22,7 @@ pub(super) struct Connection {
     /// API key
     #[arg(long, env = "QUIRE_API_KEY", hide_env_values = true, value_name = "KEY")]
     key: Option<String>,
-    /// Certificate to trust, such as <data>/tls/cert.pem [default: the data folder's, else the system's]
+    /// Certificate to trust, such as tls/cert.pem of its data folder [default: the data folder's, else the system's]
     #[arg(long, env = "QUIRE_CA", value_name = "FILE")]
     ca: Option<PathBuf>,
 }

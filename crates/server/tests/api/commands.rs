@@ -66,7 +66,7 @@ async fn from_nothing_to_a_checked_key_by_commands_alone() {
     );
     assert_eq!(key["prefix"], key["key"].as_str().unwrap()[6..14]);
     let server = Served::start(quire(data, &["serve", "--listen", "127.0.0.1:0"]));
-    let client = client(&data.to_path_buf());
+    let client = client(data);
     let check = async || {
         let request = client.get(format!("{}/api/public/v1/check", server.1));
         Answer::of(request.bearer_auth(key["key"].as_str().unwrap()).send().await.unwrap()).await.verdict()
@@ -168,6 +168,13 @@ async fn quickstart_prints_a_curl_line_that_works_as_pasted() {
     let output = Command::new("sh").arg("-c").arg(format!("{line} -sS")).output().unwrap();
     let answer: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"));
     assert_eq!(answer["data"]["message"], "ok");
+    let files = Command::new("sh")
+        .arg("-c")
+        .arg(format!("{} -sS", line.replace("/check", "/files")))
+        .output()
+        .unwrap();
+    let files: Value = serde_json::from_slice(&files.stdout).unwrap();
+    assert_eq!(files["data"]["files"][0]["name"], "welcome.md", "the sample box holds a sample");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

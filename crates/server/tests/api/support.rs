@@ -1,6 +1,6 @@
 //! A server of the test's own, and people to ask it.
 
-use std::{net::SocketAddr, path::PathBuf, sync::Arc};
+use std::{net::SocketAddr, path::Path, sync::Arc};
 
 use engine::{
     access::{Role, Writing},
@@ -78,7 +78,7 @@ impl TestApp {
             drop(assembled);
         });
         let server = tokio::spawn(listener::serve(listener, service, shutdown.clone()));
-        let client = client(&folder.path().to_path_buf());
+        let client = client(folder.path());
         TestApp { catalog: app.catalog.clone(), app, address, client, folder, shutdown, server, worker }
     }
 
@@ -188,7 +188,7 @@ impl TestApp {
 }
 
 /// A client that trusts exactly the server's own certificate.
-pub(crate) fn client(data: &PathBuf) -> Client {
+pub(crate) fn client(data: &Path) -> Client {
     let pem = std::fs::read(tls::certificate_path(data)).unwrap();
     let _ = rustls::crypto::ring::default_provider().install_default();
     let certificate = reqwest::Certificate::from_pem(&pem).unwrap();

@@ -87,7 +87,7 @@ async fn the_certificate_is_made_once_and_its_key_is_private() {
     assert_eq!(mode & 0o077, 0);
     let app = TestApp::on(app.stop().await, roomy()).await;
     assert_eq!(std::fs::read(&certificate).unwrap(), before);
-    drop(client(&app.folder.path().to_path_buf()));
+    drop(client(app.folder.path()));
 }
 
 #[tokio::test]
@@ -176,4 +176,26 @@ async fn the_check_says_what_the_key_has() {
     assert_eq!(data["units"]["monthly"], 1000);
     assert!(data["time"].as_str().unwrap().parse::<jiff::Timestamp>().is_ok());
     assert_eq!(data["version"], Value::from(env!("CARGO_PKG_VERSION")));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_request_under_way_is_finished_before_the_server_stops() {
+    let app = TestApp::start().await;
+    let (_, box_id, key) = app.owner().await;
+    let (sender, receiver) = tokio::sync::mpsc::channel::<Result<Vec<u8>, std::io::Error>>(1);
+    let body = reqwest::Body::wrap_stream(futures::stream::unfold(receiver, async |mut receiver| {
+        receiver.recv().await.map(|part| (part, receiver))
+    }));
+    let request = app.request(Method::POST, &format!("/boxes/{box_id}/files"), Some(&key));
+    let request = request.header("content-type", "multipart/form-data; boundary=x").body(body);
+    let answer = tokio::spawn(async move { Answer::of(request.send().await.unwrap()).await });
+    let head = b"--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.txt\"\r\n\r\nhalf";
+    sender.send(Ok(head.to_vec())).await.unwrap();
+    // The second part is taken only once the first is on its way, so the request has begun.
+    sender.send(Ok(b" and".to_vec())).await.unwrap();
+    let stopping = tokio::spawn(app.stop());
+    sender.send(Ok(b" half\r\n--x--\r\n".to_vec())).await.unwrap();
+    drop(sender);
+    assert_eq!(answer.await.unwrap().status, 201);
+    stopping.await.unwrap();
 }

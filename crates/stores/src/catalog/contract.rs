@@ -4,8 +4,11 @@ use engine::{
     Reason,
     access::{Role, Writing},
     apikey::ApiKey,
-    ids::BoxId,
-    seams::catalog::{Catalog, Email, Exposure, KeyState, NewKey, NewUser, Plan, User, Users},
+    ids::{BoxId, FileId},
+    seams::catalog::{
+        Catalog, Email, Exposure, Extent, FileProgress, FileRecord, FileStatus, Job, JobOutcome, KeyState,
+        NewFile, NewKey, NewUser, Plan, UploadOutcome, Uploaded, User, Users,
+    },
 };
 use jiff::Timestamp;
 
@@ -223,4 +226,201 @@ async fn concurrent_writes_all_land_and_survive_reopening() {
         assert_eq!(added, 100);
     }
     assert_eq!(Sqlite::open(&path).unwrap().users().await.unwrap().len(), 100);
+}
+
+fn upload(name: &str, content: &str, external_id: Option<&str>) -> NewFile {
+    NewFile {
+        name: name.parse().unwrap(),
+        external_id: external_id.map(str::to_string),
+        sha256: format!("{content:0>64}"),
+        size: 10,
+        media_type: "text/plain".into(),
+        tags: Some(vec!["b".into(), "a".into()]),
+        metadata: None,
+    }
+}
+
+fn indexed(chunks: u32) -> JobOutcome {
+    JobOutcome::Indexed {
+        status: FileStatus::Ready,
+        media_type: "text/plain".into(),
+        warnings: vec![],
+        language: Some("en".into()),
+        extent: Extent { pages: 1, characters: 5, chunks },
+    }
+}
+
+fn at(second: i64) -> Timestamp {
+    // Jobs come due when they are added, which is now; so the clock of these tests starts a little later.
+    Timestamp::from_second(Timestamp::now().as_second() + 10 + second).unwrap()
+}
+
+impl Fresh {
+    async fn file(&self, writing: &Writing, file: NewFile) -> Uploaded {
+        self.catalog.add_file(writing, file).await.unwrap()
+    }
+
+    async fn claim(&self, worker: &str) -> Option<Job> {
+        self.catalog.claim_job(worker, at(0)).await.unwrap()
+    }
+
+    async fn find(&self, writing: &Writing, id: FileId) -> Option<FileRecord> {
+        self.catalog.files(writing.reading(), &[id]).await.unwrap().pop().unwrap()
+    }
+}
+
+#[tokio::test]
+async fn a_file_is_read_once_and_then_ready() {
+    let fresh = fresh();
+    let ada = fresh.user("ada@example.org").await;
+    let writing = fresh.box_of(&ada).await;
+    let added = fresh.file(&writing, upload("a.txt", "1", None)).await;
+    assert_eq!((added.outcome, added.file.status), (UploadOutcome::Added, FileStatus::Queued));
+    assert_eq!(added.file.tags, ["a", "b"]);
+    let job = fresh.claim("one").await.unwrap();
+    assert!(fresh.claim("two").await.is_none(), "a job is one worker's");
+    assert_eq!(fresh.find(&writing, added.file.id).await.unwrap().status, FileStatus::Processing);
+    let progress = FileProgress { done: 3, total: Some(9) };
+    assert!(fresh.catalog.beat(&job, "one", progress, at(1)).await.unwrap());
+    assert!(!fresh.catalog.beat(&job, "two", progress, at(1)).await.unwrap());
+    assert_eq!(fresh.find(&writing, added.file.id).await.unwrap().progress, progress);
+    assert!(!fresh.catalog.finish_job(&job, "two", indexed(4), at(2)).await.unwrap().written);
+    assert!(fresh.catalog.finish_job(&job, "one", indexed(4), at(2)).await.unwrap().written);
+    assert!(!fresh.catalog.finish_job(&job, "one", indexed(5), at(3)).await.unwrap().written, "only once");
+    let file = fresh.find(&writing, added.file.id).await.unwrap();
+    assert_eq!(
+        (file.status, file.extent.chunks, file.language.as_deref()),
+        (FileStatus::Ready, 4, Some("en"))
+    );
+    assert_eq!(fresh.catalog.queue_length().await.unwrap(), 0);
+}
+
+#[tokio::test]
+async fn boxes_take_turns() {
+    let fresh = fresh();
+    let ada = fresh.user("ada@example.org").await;
+    let (large, small) = (fresh.box_of(&ada).await, fresh.box_of(&ada).await);
+    for n in 0..6 {
+        fresh.file(&large, upload("l.txt", &format!("1{n}"), None)).await;
+    }
+    fresh.file(&small, upload("s.txt", "20", None)).await;
+    fresh.file(&small, upload("s.txt", "21", None)).await;
+    let mut order = Vec::new();
+    // One worker: every job is finished before the next is claimed.
+    while let Some(job) = fresh.catalog.claim_job("one", at(order.len() as i64)).await.unwrap() {
+        fresh.catalog.finish_job(&job, "one", indexed(0), at(0)).await.unwrap();
+        order.push(if job.box_id == small.box_id() { 's' } else { 'l' });
+    }
+    let text: String = order.iter().collect();
+    assert_eq!(text.len(), 8);
+    assert!(text[..4].matches('s').count() == 2, "the small box waits behind the large one: {text}");
+}
+
+#[tokio::test]
+async fn an_abandoned_job_is_taken_over() {
+    let fresh = fresh();
+    let ada = fresh.user("ada@example.org").await;
+    let writing = fresh.box_of(&ada).await;
+    fresh.file(&writing, upload("a.txt", "1", None)).await;
+    let lost = fresh.claim("dead").await.unwrap();
+    assert_eq!(fresh.catalog.requeue_abandoned(at(-5)).await.unwrap(), 0, "it was heard of since");
+    assert_eq!(fresh.catalog.requeue_abandoned(at(60)).await.unwrap(), 1);
+    let taken = fresh.claim("alive").await.unwrap();
+    assert_eq!((taken.id, taken.starts, taken.failures), (lost.id, 2, 0));
+    assert!(!fresh.catalog.finish_job(&lost, "dead", indexed(0), at(1)).await.unwrap().written);
+}
+
+#[tokio::test]
+async fn a_failed_try_comes_due_later_and_a_failure_stays() {
+    let fresh = fresh();
+    let ada = fresh.user("ada@example.org").await;
+    let writing = fresh.box_of(&ada).await;
+    let id = fresh.file(&writing, upload("a.txt", "1", None)).await.file.id;
+    let job = fresh.claim("one").await.unwrap();
+    let retry = JobOutcome::Retry { after: std::time::Duration::from_secs(30) };
+    fresh.catalog.finish_job(&job, "one", retry, at(0)).await.unwrap();
+    assert!(fresh.claim("one").await.is_none());
+    let again = fresh.catalog.claim_job("one", at(31)).await.unwrap().unwrap();
+    assert_eq!(again.failures, 1);
+    let failed = JobOutcome::Failed { error: "locked".into() };
+    fresh.catalog.finish_job(&again, "one", failed, at(32)).await.unwrap();
+    let file = fresh.find(&writing, id).await.unwrap();
+    assert_eq!((file.status, file.error.as_deref()), (FileStatus::Failed, Some("locked")));
+    // The same bytes again are worth another try.
+    let known = fresh.file(&writing, upload("a.txt", "1", None)).await;
+    assert_eq!((known.outcome, known.file.status), (UploadOutcome::Known, FileStatus::Queued));
+}
+
+#[tokio::test]
+async fn a_new_version_waits_beside_the_old_one() {
+    let fresh = fresh();
+    let ada = fresh.user("ada@example.org").await;
+    let writing = fresh.box_of(&ada).await;
+    let first = fresh.file(&writing, upload("a.txt", "1", Some("doc"))).await.file;
+    let job = fresh.claim("one").await.unwrap();
+    fresh.catalog.finish_job(&job, "one", indexed(1), at(0)).await.unwrap();
+    let second = fresh.file(&writing, upload("b.txt", "2", Some("doc"))).await;
+    assert_eq!((second.outcome, second.file.id), (UploadOutcome::Replaced, first.id));
+    assert_eq!(second.file.sha256, first.sha256, "the old one stays in place");
+    assert!(fresh.catalog.original_is_wanted(&upload("b.txt", "2", None).sha256).await.unwrap());
+    // A third one before the second was read takes the second's place.
+    let third = fresh.file(&writing, upload("c.txt", "3", Some("doc"))).await;
+    assert_eq!(third.superseded, Some(format!("{:0>64}", "2")));
+    let job = fresh.claim("one").await.unwrap();
+    assert_eq!((job.name.as_str(), &job.sha256), ("c.txt", &format!("{:0>64}", "3")));
+    let finished = fresh.catalog.finish_job(&job, "one", indexed(1), at(1)).await.unwrap();
+    assert_eq!(finished.superseded, Some(first.sha256));
+    let file = fresh.find(&writing, first.id).await.unwrap();
+    assert_eq!((file.name.as_str(), file.sha256), ("c.txt", format!("{:0>64}", "3")));
+}
+
+#[tokio::test]
+async fn two_outside_names_are_two_files_and_bytes_alone_are_one() {
+    let fresh = fresh();
+    let ada = fresh.user("ada@example.org").await;
+    let writing = fresh.box_of(&ada).await;
+    let plain = fresh.file(&writing, upload("a.txt", "1", None)).await.file.id;
+    let named = fresh.file(&writing, upload("a.txt", "1", Some("x"))).await;
+    assert_eq!((named.outcome, named.file.id), (UploadOutcome::Known, plain), "it gets the name");
+    let other = fresh.file(&writing, upload("a.txt", "1", Some("y"))).await;
+    assert_eq!(other.outcome, UploadOutcome::Added);
+    let again = fresh.file(&writing, upload("a.txt", "1", None)).await;
+    assert_eq!((again.outcome, again.file.id), (UploadOutcome::Known, plain));
+    let elsewhere = fresh.box_of(&ada).await;
+    assert_eq!(fresh.file(&elsewhere, upload("a.txt", "1", None)).await.outcome, UploadOutcome::Added);
+}
+
+#[tokio::test]
+async fn a_deleted_file_is_gone_and_its_worker_stops() {
+    let fresh = fresh();
+    let ada = fresh.user("ada@example.org").await;
+    let writing = fresh.box_of(&ada).await;
+    let file = fresh.file(&writing, upload("a.txt", "1", Some("doc"))).await.file;
+    let job = fresh.claim("one").await.unwrap();
+    let deletion = fresh.catalog.begin_delete(&writing, file.id).await.unwrap().unwrap();
+    assert_eq!(deletion.originals, std::slice::from_ref(&file.sha256));
+    assert!(fresh.find(&writing, file.id).await.is_none());
+    assert!(fresh.catalog.box_of_file(file.id).await.unwrap().is_none());
+    assert!(!fresh.catalog.original_is_wanted(&file.sha256).await.unwrap());
+    assert!(!fresh.catalog.beat(&job, "one", FileProgress::default(), at(1)).await.unwrap());
+    assert!(!fresh.catalog.finish_job(&job, "one", indexed(0), at(1)).await.unwrap().written);
+    assert_eq!(fresh.catalog.half_deleted().await.unwrap().len(), 1, "a crash here is finished later");
+    assert_eq!(fresh.file(&writing, upload("a.txt", "1", Some("doc"))).await.outcome, UploadOutcome::Added);
+    fresh.catalog.finish_delete(&writing, file.id).await.unwrap();
+    assert!(fresh.catalog.half_deleted().await.unwrap().is_empty());
+    assert!(fresh.catalog.begin_delete(&writing, file.id).await.unwrap().is_none());
+    let foreign = fresh.box_of(&ada).await;
+    let kept = fresh.file(&writing, upload("k.txt", "9", None)).await.file.id;
+    assert!(
+        fresh.catalog.begin_delete(&foreign, kept).await.unwrap().is_none(),
+        "another box's right is no right"
+    );
+}
+
+#[tokio::test]
+async fn the_link_secret_is_made_once() {
+    let fresh = fresh();
+    let secret = fresh.catalog.link_secret().await.unwrap();
+    assert_eq!(secret.len(), 64);
+    assert_eq!(fresh.catalog.link_secret().await.unwrap(), secret);
 }

@@ -19,6 +19,9 @@ use crate::Error;
 /// User (16 bytes), start of the window in milliseconds (8), hits (4), check (4).
 const SLOT: usize = 32;
 
+/// Windows by user, each with the slot that it is kept in.
+pub(super) type Slotted = HashMap<UserId, (Window, u64)>;
+
 /// The open file.
 pub(super) struct Journal {
     file: File,
@@ -28,7 +31,7 @@ pub(super) struct Journal {
 
 impl Journal {
     /// Opens or makes the file; gives the windows it holds and the slot of each.
-    pub(super) fn open(path: &Path) -> Result<(Self, HashMap<UserId, (Window, u64)>), Error> {
+    pub(super) fn open(path: &Path) -> Result<(Self, Slotted), Error> {
         let failed = || Error::io(format!("opening {}", path.display()));
         let mut file = OpenOptions::new()
             .read(true)

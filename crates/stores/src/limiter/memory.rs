@@ -11,7 +11,7 @@ use engine::{
 use jiff::Timestamp;
 use parking_lot::Mutex;
 
-use super::journal::Journal;
+use super::journal::{Journal, Slotted};
 use crate::Error;
 
 /// How often closed windows are forgotten: often enough to bound memory, seldom enough to cost nothing.
@@ -54,7 +54,7 @@ pub struct Memory {
 
 struct State {
     keys: HashMap<String, Window>,
-    users: HashMap<UserId, (Window, u64)>,
+    users: Slotted,
     journal: Journal,
     swept_ms: i64,
 }

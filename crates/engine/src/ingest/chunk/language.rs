@@ -40,6 +40,11 @@ impl Languages {
         Languages { main, mixed: votes.len() > 1 }
     }
 
+    /// The language that most of the document is in.
+    pub(super) fn main(&self) -> Option<&'static str> {
+        self.main.and_then(|(language, _)| code(language))
+    }
+
     /// The language of a passage: the document's, unless the passage is in another script or the document is mixed.
     pub(super) fn of_passage(&self, text: &str) -> Option<&'static str> {
         let sample = window(text, 0);

@@ -2,7 +2,7 @@
 //!
 //! - [`blocks`] reads the structure of a page, [`sentences`] that of its prose.
 //! - [`pack`] puts pieces together up to the size wanted.
-//! - [`language`] tells what language they are in.
+//! - [`mod@language`] tells what language they are in.
 //!
 //! A chunk lies within one page and is exactly a part of its text, so every hit can be checked against the page.
 //! Sentences, rows and items are cut only where one alone is longer than a chunk may be.
@@ -38,6 +38,11 @@ impl Default for Chunking {
     fn default() -> Self {
         Chunking { max_tokens: 200, overlap: 32 }
     }
+}
+
+/// The language that most of a document is in, as ISO 639-1 has it.
+pub fn language(document: &Document) -> Option<&'static str> {
+    Languages::of(document).main()
 }
 
 /// Cuts a document into chunks, in reading order; together they hold all that is not blank.

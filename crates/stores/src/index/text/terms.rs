@@ -16,7 +16,8 @@ use super::{
     analyzer::Analyzer,
 };
 
-/// What a word in a heading or title counts beside one in the text. Measured: see docs/search.md.
+/// What a word in a heading or title counts beside one in the text: less, for it says so of many chunks. Not yet
+/// measured against other weights.
 const HEADING_WEIGHT: f32 = 0.3;
 
 /// The languages whose stems a query is tried with at most, most frequent first. Most words have one or two stems in all
