@@ -76,7 +76,7 @@ pub(super) async fn serve(
     serve_metrics(app, &shutdown).await;
     tokio::spawn(stop_on_signal(Signals::listen()?, shutdown.clone()));
     output::say(announcement);
-    listener::serve(listener, service, shutdown).await;
+    listener::serve(listener, service).await;
     workers.wait().await;
     let _ = uses.await;
     tracing::info!("Stopped");

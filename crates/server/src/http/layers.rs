@@ -26,6 +26,12 @@ use crate::{app::App, config::Tls};
 #[derive(Clone, Copy)]
 pub struct RequestId(Uuid);
 
+impl RequestId {
+    pub(super) fn new(id: Uuid) -> Self {
+        RequestId(id)
+    }
+}
+
 impl fmt::Display for RequestId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "req_{}", self.0.simple())
@@ -47,7 +53,7 @@ pub fn stack(app: &App, routes: Router) -> Router {
 /// The outermost layer: request id, the headers that every response has, error bodies, metrics and the log line.
 pub async fn frame(State(app): State<App>, mut request: Request, next: Next) -> Response {
     let started = Instant::now();
-    let id = RequestId(Uuid::now_v7());
+    let id = RequestId::new(Uuid::now_v7());
     let method = request.method().clone();
     let path = request.uri().path().to_string();
     request.extensions_mut().insert(id);
@@ -66,7 +72,8 @@ pub async fn frame(State(app): State<App>, mut request: Request, next: Next) -> 
 #[derive(Clone)]
 struct Route(MatchedPath);
 
-fn finish(headers: &mut HeaderMap, app: &App, id: &RequestId) {
+/// The headers that every response has.
+pub(super) fn finish(headers: &mut HeaderMap, app: &App, id: &RequestId) {
     headers.insert("x-request-id", HeaderValue::try_from(id.to_string()).expect("hexadecimal"));
     limits::write_default_headers(headers, &app.config.limits.requests(), Timestamp::now());
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));

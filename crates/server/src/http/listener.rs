@@ -8,7 +8,6 @@ use hyper_util::{
     server::conn::auto::Builder,
     service::TowerToHyperService,
 };
-use rustls::ServerConfig;
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     net::{TcpListener, TcpStream},
@@ -16,10 +15,10 @@ use tokio::{
     time::timeout,
 };
 use tokio_rustls::TlsAcceptor;
-use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 use tower::ServiceExt;
 
-use super::{layers::Peer, plain, routes, tls};
+use super::{layers::Peer, plain, routes, tls, wording::Worded};
 use crate::{app::App, config::Tls};
 
 /// A TLS record that starts a handshake begins with this byte; no HTTP request does.
@@ -31,14 +30,12 @@ const MOST_CONNECTIONS: usize = 4096;
 
 /// What to serve on a listener.
 pub struct Service {
+    app: App,
     /// `None`: a proxy in front speaks TLS.
-    pub tls: Option<Arc<ServerConfig>>,
-    /// The routes.
-    pub secure: Router,
+    tls: Option<TlsAcceptor>,
+    secure: Router,
     /// What plain HTTP gets on the TLS port.
-    pub plain: Router,
-    /// How long connections may take to finish.
-    pub grace: Duration,
+    plain: Router,
 }
 
 impl Service {
@@ -46,31 +43,28 @@ impl Service {
     pub fn of(app: &App, data: &Path) -> anyhow::Result<Self> {
         let http = &app.config.http;
         let tls = match http.tls {
-            Tls::Auto => Some(tls::server_config(http, data)?),
+            Tls::Auto => Some(tls::server_config(http, data)?.into()),
             Tls::Proxy => None,
         };
-        let grace = Duration::from_secs(http.shutdown_grace_s);
-        Ok(Service { tls, secure: routes::router(app), plain: plain::router(app), grace })
+        Ok(Service { app: app.clone(), tls, secure: routes::router(app), plain: plain::router(app) })
     }
 }
 
-/// Serves until `shutdown`, then lets requests under way finish.
-pub async fn serve(listener: TcpListener, service: Service, shutdown: CancellationToken) {
-    let Service { tls, secure, plain, grace } = service;
-    let acceptor = tls.map(TlsAcceptor::from);
+/// Serves until the app is told to shut down, then lets requests under way finish.
+pub async fn serve(listener: TcpListener, service: Service) {
+    let service = Arc::new(service);
+    let grace = Duration::from_secs(service.app.config.http.shutdown_grace_s);
     let slots = Arc::new(Semaphore::new(MOST_CONNECTIONS));
-    let tasks = tokio_util::task::TaskTracker::new();
+    let tasks = TaskTracker::new();
     loop {
         let permit = slots.clone().acquire_owned().await.expect("never closed");
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
-            () = shutdown.cancelled() => break,
+            () = service.app.shutdown.cancelled() => break,
         };
         match accepted {
             Ok((stream, peer)) => {
-                let connection = Connection { stream, peer, _permit: permit };
-                let (acceptor, secure, plain) = (acceptor.clone(), secure.clone(), plain.clone());
-                tasks.spawn(connection.run(acceptor, secure, plain, shutdown.clone()));
+                tasks.spawn(handle(service.clone(), stream, peer, permit));
             }
             // Out of file handles, most likely: wait for some to come back rather than spin.
             Err(error) => {
@@ -86,45 +80,27 @@ pub async fn serve(listener: TcpListener, service: Service, shutdown: Cancellati
     }
 }
 
-struct Connection {
-    stream: TcpStream,
-    peer: SocketAddr,
-    _permit: OwnedSemaphorePermit,
-}
-
-impl Connection {
-    async fn run(
-        self,
-        acceptor: Option<TlsAcceptor>,
-        secure: Router,
-        plain: Router,
-        shutdown: CancellationToken,
-    ) {
-        let _ = self.stream.set_nodelay(true);
-        let Some(acceptor) = acceptor else {
-            return self.speak_http(secure, shutdown).await;
-        };
-        let mut first = [0];
-        match timeout(PATIENCE, self.stream.peek(&mut first)).await {
-            Ok(Ok(1)) if first[0] == HANDSHAKE => {}
-            Ok(Ok(1)) => return self.speak_http(plain, shutdown).await,
-            _ => return,
-        }
-        let Connection { stream, peer, _permit } = self;
-        match timeout(PATIENCE, acceptor.accept(stream)).await {
-            Ok(Ok(stream)) => drive(stream, peer, secure, shutdown).await,
-            Ok(Err(error)) => tracing::debug!(%error, peer.address = %peer, "TLS handshake failed"),
-            Err(_) => tracing::debug!(peer.address = %peer, "TLS handshake took too long"),
-        }
+/// One connection from its first byte, which tells TLS from plain HTTP, to its end.
+async fn handle(service: Arc<Service>, stream: TcpStream, peer: SocketAddr, _permit: OwnedSemaphorePermit) {
+    let _ = stream.set_nodelay(true);
+    let Some(acceptor) = &service.tls else {
+        return speak(stream, peer, &service.app, service.secure.clone()).await;
+    };
+    let mut first = [0];
+    match timeout(PATIENCE, stream.peek(&mut first)).await {
+        Ok(Ok(1)) if first[0] == HANDSHAKE => {}
+        Ok(Ok(1)) => return speak(stream, peer, &service.app, service.plain.clone()).await,
+        _ => return,
     }
-
-    async fn speak_http(self, router: Router, shutdown: CancellationToken) {
-        drive(self.stream, self.peer, router, shutdown).await;
+    match timeout(PATIENCE, acceptor.accept(stream)).await {
+        Ok(Ok(stream)) => speak(stream, peer, &service.app, service.secure.clone()).await,
+        Ok(Err(error)) => tracing::debug!(%error, peer.address = %peer, "TLS handshake failed"),
+        Err(_) => tracing::debug!(peer.address = %peer, "TLS handshake took too long"),
     }
 }
 
 /// Speaks HTTP/1.1 or h2 on a stream until it ends or the server stops.
-async fn drive<S>(stream: S, peer: SocketAddr, router: Router, shutdown: CancellationToken)
+async fn speak<S>(stream: S, peer: SocketAddr, app: &App, router: Router)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
@@ -140,12 +116,12 @@ where
         .timer(TokioTimer::new())
         .keep_alive_interval(Duration::from_secs(30))
         .max_concurrent_streams(200);
-    let connection =
-        builder.serve_connection_with_upgrades(TokioIo::new(stream), TowerToHyperService::new(service));
+    let stream = TokioIo::new(Worded::new(stream, app.clone()));
+    let connection = builder.serve_connection_with_upgrades(stream, TowerToHyperService::new(service));
     let mut connection = std::pin::pin!(connection);
     let result = tokio::select! {
         result = connection.as_mut() => result,
-        () = shutdown.cancelled() => {
+        () = app.shutdown.cancelled() => {
             connection.as_mut().graceful_shutdown();
             connection.await
         }

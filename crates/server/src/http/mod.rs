@@ -15,6 +15,7 @@ pub mod reply;
 pub mod routes;
 pub mod tls;
 pub mod token;
+mod wording;
 
 /// Where the API lives; carries its version.
 pub const BASE: &str = "/api/public/v1";

@@ -77,7 +77,7 @@ impl TestApp {
             worker.await;
             drop(assembled);
         });
-        let server = tokio::spawn(listener::serve(listener, service, shutdown.clone()));
+        let server = tokio::spawn(listener::serve(listener, service));
         let client = client(folder.path());
         TestApp { catalog: app.catalog.clone(), app, address, client, folder, shutdown, server, worker }
     }

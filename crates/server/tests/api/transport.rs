@@ -199,3 +199,34 @@ async fn a_request_under_way_is_finished_before_the_server_stops() {
     assert_eq!(answer.await.unwrap().status, 201);
     stopping.await.unwrap();
 }
+
+/// What the HTTP library refuses by itself, before any route, is in the envelope too.
+#[tokio::test]
+async fn a_head_that_cannot_be_read_is_answered_in_the_envelope() {
+    let mut config = roomy();
+    config.http.tls = Tls::Proxy;
+    let folder = std::sync::Arc::new(tempfile::tempdir().unwrap());
+    server::http::tls::server_config(&config.http, folder.path()).unwrap();
+    let app = TestApp::on(folder, config).await;
+    let many: String = (0..200).map(|n| format!("x-{n}: y\r\n")).collect();
+    for (head, status) in [
+        ("GET / HTTP/1.1\r\nnot a header\r\n\r\n".to_string(), "400"),
+        ("GET / HTTP/9.9\r\n\r\n".to_string(), "400"),
+        (format!("GET / HTTP/1.1\r\n{many}\r\n"), "431"),
+    ] {
+        let mut stream = tokio::net::TcpStream::connect(app.address).await.unwrap();
+        stream.write_all(head.as_bytes()).await.unwrap();
+        let mut answer = String::new();
+        let _ = stream.read_to_string(&mut answer).await;
+        let (lines, body) = answer.split_once("\r\n\r\n").unwrap_or_else(|| panic!("{answer:?}"));
+        let body: Value = serde_json::from_str(body).unwrap_or_else(|_| panic!("{answer:?}"));
+        assert_eq!((&body["success"], &body["error"]["code"]), (&false.into(), &"B1004".into()), "{answer}");
+        assert!(
+            matches!(lines[9..12].parse(), Ok(400 | 414 | 431)) && lines[9..12] == status.to_string(),
+            "{lines}"
+        );
+        for name in ["x-request-id", "x-ratelimit-hits", "x-ratelimit-reset-user"] {
+            assert!(lines.contains(name), "{lines}");
+        }
+    }
+}
