@@ -224,10 +224,7 @@ impl FromRequestParts<App> for ReadingFile {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Failure> {
         let Asking(caller) = Asking::from_request_parts(parts, app).await?;
-        let id = in_path(parts, app, "file_id")
-            .await
-            .and_then(|text| text.parse().ok())
-            .ok_or_else(no_such_file)?;
+        let id = file_in_path(parts, app).await?;
         Ok(readable_file(app, &caller, id).await?)
     }
 }
@@ -253,10 +250,7 @@ impl FromRequestParts<App> for WritingFile {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Failure> {
         let Asking(caller) = Asking::from_request_parts(parts, app).await?;
-        let id = in_path(parts, app, "file_id")
-            .await
-            .and_then(|text| text.parse().ok())
-            .ok_or_else(no_such_file)?;
+        let id = file_in_path(parts, app).await?;
         let box_id = app.catalog.box_of_file(id).await?.ok_or_else(no_such_file)?;
         Ok(WritingFile { id, writing: caller.may_write(box_id).map_err(hide_unknown_box)? })
     }
@@ -270,6 +264,11 @@ fn hide_unknown_box(fault: Fault) -> Fault {
 /// The box that the path names. A text that is no box id names a box that does not exist.
 async fn box_in_path(parts: &mut Parts, app: &App) -> Result<BoxId, Fault> {
     in_path(parts, app, "box_id").await.and_then(|text| text.parse().ok()).ok_or_else(no_such_box)
+}
+
+/// The file that the path names. A text that is no file id names a file that does not exist.
+async fn file_in_path(parts: &mut Parts, app: &App) -> Result<FileId, Fault> {
+    in_path(parts, app, "file_id").await.and_then(|text| text.parse().ok()).ok_or_else(no_such_file)
 }
 
 async fn in_path(parts: &mut Parts, app: &App, name: &str) -> Option<String> {

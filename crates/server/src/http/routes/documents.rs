@@ -287,25 +287,17 @@ impl Answer {
             text.push_str(if at > 0 { "," } else { "" });
             text.push_str(head.strip_suffix('}').unwrap_or(&head));
             text.push_str(r#","pages":["#);
-            let mut first = true;
-            for range in &self.wanted.0 {
-                let mut from = *range.start();
-                loop {
-                    let limit = PAGES_AT_ONCE.min(range.end().saturating_sub(from).saturating_add(1));
-                    let pages = app.library.index.pages(reading, file.id, from, limit).await?;
-                    let last = pages.last().map(|page| page.number);
-                    for page in pages {
-                        text.push_str(if first { "" } else { "," });
-                        text.push_str(&json(&PageObject::of(page)));
-                        (first, total_pages) = (false, total_pages + 1);
-                    }
-                    if !send(sender, &mut text).await {
-                        return Ok(());
-                    }
-                    match last {
-                        Some(last) if last < *range.end() => from = last + 1,
-                        _ => break,
-                    }
+            let mut pages = Pages { app, reading, file: file.id, ranges: self.wanted.0.clone() };
+            let mut separator = "";
+            while let Some(some) = pages.next().await? {
+                total_pages += some.len() as u64;
+                for page in some {
+                    text.push_str(separator);
+                    text.push_str(&json(&PageObject::of(page)));
+                    separator = ",";
+                }
+                if !send(sender, &mut text).await {
+                    return Ok(());
                 }
             }
             text.push_str("]}");
@@ -321,6 +313,35 @@ impl Answer {
         text.push_str("}}");
         send(sender, &mut text).await;
         Ok(())
+    }
+}
+
+/// The pages of a file, some at a time.
+struct Pages<'a> {
+    app: &'a App,
+    reading: &'a Reading,
+    file: FileId,
+    /// What is still wanted, in page order.
+    ranges: Vec<RangeInclusive<u32>>,
+}
+
+impl Pages<'_> {
+    /// The next pages, or `None` when there are no more.
+    async fn next(&mut self) -> Result<Option<Vec<Page>>, Fault> {
+        while let Some(range) = self.ranges.first().cloned() {
+            let limit = PAGES_AT_ONCE.min((range.end() - range.start()).saturating_add(1));
+            let pages = self.app.library.index.pages(self.reading, self.file, *range.start(), limit).await?;
+            match pages.last().map(|page| page.number) {
+                Some(last) if last < *range.end() => self.ranges[0] = last + 1..=*range.end(),
+                _ => drop(self.ranges.remove(0)),
+            }
+            // The store gives the pages from a number on: some may lie beyond what was asked for.
+            let pages: Vec<Page> = pages.into_iter().filter(|page| range.contains(&page.number)).collect();
+            if !pages.is_empty() {
+                return Ok(Some(pages));
+            }
+        }
+        Ok(None)
     }
 }
 
@@ -375,11 +396,8 @@ struct PageReport {
 pub(super) async fn report(State(app): State<App>, file: ReadingFile) -> Reply<Report> {
     let record = file.record;
     let mut pages = Vec::new();
-    let mut from = 1;
-    loop {
-        let some = app.library.index.pages(&file.reading, record.id, from, PAGES_AT_ONCE).await?;
-        let Some(last) = some.last() else { break };
-        from = last.number + 1;
+    let mut all = Pages { app: &app, reading: &file.reading, file: record.id, ranges: vec![1..=u32::MAX] };
+    while let Some(some) = all.next().await? {
         pages.extend(some.into_iter().map(|page| PageReport {
             page: page.number,
             char_count: page.text.chars().count(),

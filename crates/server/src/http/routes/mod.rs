@@ -7,6 +7,7 @@ mod events;
 mod files;
 mod health;
 mod links;
+mod upload;
 
 pub(crate) use files::no_such_file;
 
@@ -53,7 +54,7 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(check::check))
         .routes(routes!(boxes::list))
         .routes(routes!(boxes::show))
-        .routes(routes!(files::list_box, files::upload))
+        .routes(routes!(files::list_box, upload::upload))
         .routes(routes!(files::list_all))
         .routes(routes!(files::show, files::change, files::delete))
         .routes(routes!(documents::report))

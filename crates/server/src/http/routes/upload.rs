@@ -1,0 +1,239 @@
+//! `POST /boxes/{box_id}/files`: a form comes in part by part; the file goes to disk while it is hashed.
+
+use axum::{
+    extract::{
+        Multipart, State,
+        multipart::{Field, MultipartError, MultipartRejection},
+    },
+    http::StatusCode,
+    response::{IntoResponse, Response},
+};
+use engine::{
+    Fault, Reason,
+    seams::catalog::{FileName, Metadata, NewFile, UploadOutcome},
+};
+use serde::Serialize;
+use stores::blobs::Staged;
+use utoipa::ToSchema;
+
+use super::files::FileObject;
+use crate::{
+    app::App,
+    http::{
+        auth::WritingBox,
+        body,
+        error::{ErrorEnvelope, Failure},
+        origin::Origin,
+        reply::{Envelope, Success},
+    },
+};
+
+/// Bytes of the small fields of an upload, each.
+const FIELD_BYTES: usize = 64 * 1024;
+/// The parts of the form.
+const FIELDS: &[&str] = &["file", "name", "metadata", "tags", "externalId"];
+/// Labels on one file, and characters in one: labels, not texts.
+const MOST_TAGS: usize = 100;
+const LONGEST_TAG: usize = 100;
+
+/// What an upload came to.
+#[derive(Serialize, ToSchema)]
+pub(super) struct UploadObject {
+    #[serde(flatten)]
+    file: FileObject,
+    /// The box has these bytes already, so no file was added.
+    deduplicated: bool,
+    /// A file with the same `externalId` gets this content.
+    replaced: bool,
+}
+
+/// The form of an upload.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "describes the form; the fields are read one by one as they come in")]
+pub(super) struct UploadForm {
+    /// The file; its name is taken from the part.
+    #[schema(value_type = String, format = Binary)]
+    file: Vec<u8>,
+    /// A JSON object of your own.
+    metadata: Option<String>,
+    /// Labels: a JSON array or `a,b,c`.
+    tags: Option<String>,
+    /// Your own name for the file; the same one again replaces its content.
+    #[schema(rename = "externalId")]
+    external_id: Option<String>,
+}
+
+/// Adds a file to a box, or a new version of one.
+#[utoipa::path(post, path = "/boxes/{box_id}/files", tag = "files",
+    params(("box_id" = String, Path, description = "The box")),
+    request_body(content = UploadForm, content_type = "multipart/form-data"),
+    responses(
+        (status = 201, description = "The file was received and waits to be read", body = Envelope<UploadObject>),
+        (status = 200, description = "The box has these bytes already", body = Envelope<UploadObject>),
+        (status = "4XX", description = "The form is wrong, or the file too large", body = ErrorEnvelope)
+    ))]
+pub(super) async fn upload(
+    State(app): State<App>,
+    WritingBox(writing): WritingBox,
+    origin: Origin,
+    form: Result<Multipart, MultipartRejection>,
+) -> Result<Response, Failure> {
+    let form = form.map_err(|_| {
+        let cause = "send the file as a form: `Content-Type: multipart/form-data` with a part named `file`";
+        Fault::new(Reason::UnsupportedMediaType, cause)
+    })?;
+    let mut received = Received::from_form(&app, form).await?;
+    let warnings = std::mem::take(&mut received.warnings);
+    let (staged, describe) = received.whole()?;
+    let uploaded = app.library.add(&writing, staged, describe).await?;
+    let deduplicated = uploaded.outcome == UploadOutcome::Known;
+    let replaced = uploaded.outcome == UploadOutcome::Replaced;
+    let status = if deduplicated { StatusCode::OK } else { StatusCode::CREATED };
+    let object = UploadObject { file: FileObject::of(uploaded.file, &origin), deduplicated, replaced };
+    Ok((status, Success::with_warnings(object, warnings)).into_response())
+}
+
+/// The parts of an upload, as they come in.
+#[derive(Default)]
+struct Received {
+    staged: Option<(Staged, FileName, String)>,
+    name: Option<FileName>,
+    metadata: Option<Metadata>,
+    tags: Option<Vec<String>>,
+    external_id: Option<String>,
+    warnings: Vec<String>,
+}
+
+impl Received {
+    async fn from_form(app: &App, mut form: Multipart) -> Result<Self, Fault> {
+        let mut received = Received::default();
+        while let Some(field) = form.next_field().await.map_err(broken_form)? {
+            let name = field.name().unwrap_or_default().to_string();
+            match name.as_str() {
+                "file" if received.staged.is_some() => {
+                    return Err(Fault::invalid(
+                        "file",
+                        "one upload carries one `file`; send the others one by one",
+                    ));
+                }
+                "file" => received.staged = Some(stage(app, field).await?),
+                "name" => received.name = Some(parse_name(&text(field, "name").await?)?),
+                "metadata" => received.metadata = Some(parse_metadata(&text(field, "metadata").await?)?),
+                "tags" => {
+                    received.tags.get_or_insert_default().extend(parse_tags(&text(field, "tags").await?)?)
+                }
+                "externalId" | "external_id" => {
+                    received.external_id = Some(parse_external_id(&text(field, "externalId").await?)?);
+                }
+                other => received.warnings.push(body::warning(other, FIELDS)),
+            }
+        }
+        Ok(received)
+    }
+
+    /// The file, and how to describe it to the catalog.
+    fn whole(self) -> Result<(Staged, impl FnOnce(&Staged) -> NewFile), Fault> {
+        let Received { staged, name, metadata, tags, external_id, .. } = self;
+        let (staged, sent_name, media_type) = staged
+            .ok_or_else(|| Fault::missing("file", "the form has no part of that name with a file in it"))?;
+        let name = name.unwrap_or(sent_name);
+        let describe = move |staged: &Staged| NewFile {
+            name,
+            external_id,
+            sha256: staged.sha256.clone(),
+            size: staged.size,
+            media_type,
+            tags,
+            metadata,
+        };
+        Ok((staged, describe))
+    }
+}
+
+/// Writes a file part to disk as it comes in, hashing it on the way; never holds more than a piece of it.
+async fn stage(app: &App, mut field: Field<'_>) -> Result<(Staged, FileName, String), Fault> {
+    let name = parse_name(field.file_name().unwrap_or("unnamed"))?;
+    let media_type = field.content_type().unwrap_or("application/octet-stream").to_string();
+    let most = app.config.limits.file_mb * 1024 * 1024;
+    let mut incoming = app.library.blobs.receive()?;
+    while let Some(bytes) = field.chunk().await.map_err(broken_form)? {
+        if incoming.size() + bytes.len() as u64 > most {
+            body::drain(&mut field).await;
+            let limit = app.config.limits.file_mb;
+            return Err(Fault::new(Reason::TooLarge, format!("{} is larger than {limit} MB", name.as_str()))
+                .param("file")
+                .hint("split the file, or ask the operator to raise limits.file_mb"));
+        }
+        incoming.write(&bytes)?;
+    }
+    let staged = tokio::task::spawn_blocking(move || incoming.finish()).await.map_err(Fault::internal)??;
+    Ok((staged, name, media_type))
+}
+
+async fn text(mut field: Field<'_>, name: &str) -> Result<String, Fault> {
+    let mut bytes = Vec::new();
+    while let Some(more) = field.chunk().await.map_err(broken_form)? {
+        bytes.extend_from_slice(&more);
+        if bytes.len() > FIELD_BYTES {
+            let cause = format!("`{name}` is larger than {} KB", FIELD_BYTES / 1024);
+            return Err(Fault::new(Reason::TooLarge, cause).param(name));
+        }
+    }
+    String::from_utf8(bytes).map_err(|_| Fault::invalid(name, format!("`{name}` is not UTF-8")))
+}
+
+fn broken_form(error: MultipartError) -> Fault {
+    tracing::debug!(%error, "A form could not be read");
+    Fault::new(Reason::InvalidParameter, "the form is cut off or not well-formed multipart/form-data")
+}
+
+pub(super) fn parse_name(text: &str) -> Result<FileName, Fault> {
+    text.parse().map_err(|wrong: String| Fault::invalid("name", wrong))
+}
+
+fn parse_metadata(text: &str) -> Result<Metadata, Fault> {
+    serde_json::from_str(text)
+        .map_err(|wrong| Fault::invalid("metadata", format!("`metadata` must be a JSON object: {wrong}")))
+}
+
+/// A JSON array of texts, or texts with commas between them.
+pub(super) fn parse_tags(text: &str) -> Result<Vec<String>, Fault> {
+    let tags: Vec<String> = match text.trim().starts_with('[') {
+        true => serde_json::from_str(text).map_err(|wrong| {
+            Fault::invalid("tags", format!("`tags` must be a JSON array of texts: {wrong}"))
+        })?,
+        false => text.split(',').map(str::to_string).collect(),
+    };
+    check_tags(tags)
+}
+
+pub(super) fn check_tags(tags: Vec<String>) -> Result<Vec<String>, Fault> {
+    let tags: Vec<String> =
+        tags.iter().map(|tag| tag.trim().to_string()).filter(|tag| !tag.is_empty()).collect();
+    if tags.len() > MOST_TAGS || tags.iter().any(|tag| tag.chars().count() > LONGEST_TAG) {
+        let cause = format!("a file has at most {MOST_TAGS} tags of at most {LONGEST_TAG} characters");
+        return Err(Fault::invalid("tags", cause));
+    }
+    Ok(tags)
+}
+
+fn parse_external_id(text: &str) -> Result<String, Fault> {
+    let id = text.trim();
+    if !(1..=200).contains(&id.chars().count()) {
+        return Err(Fault::invalid("externalId", "`externalId` has 1 to 200 characters"));
+    }
+    Ok(id.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_come_as_json_or_with_commas() {
+        assert_eq!(parse_tags("a, b,,c").unwrap(), ["a", "b", "c"]);
+        assert_eq!(parse_tags(r#"["x, y", " z "]"#).unwrap(), ["x, y", "z"]);
+        assert!(parse_tags("[1]").is_err());
+        assert!(parse_tags(&"x,".repeat(101)).is_err());
+    }
+}
