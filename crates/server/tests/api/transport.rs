@@ -191,10 +191,13 @@ async fn a_request_under_way_is_finished_before_the_server_stops() {
     let answer = tokio::spawn(async move { Answer::of(request.send().await.unwrap()).await });
     let head = b"--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.txt\"\r\n\r\nhalf";
     sender.send(Ok(head.to_vec())).await.unwrap();
-    // The second part is taken only once the first is on its way, so the request has begun.
-    sender.send(Ok(b" and".to_vec())).await.unwrap();
+    // Once the file is being written, the request is under way.
+    let staging = app.folder.path().join("blobs/staging");
+    while std::fs::read_dir(&staging).unwrap().next().is_none() {
+        tokio::task::yield_now().await;
+    }
     let stopping = tokio::spawn(app.stop());
-    sender.send(Ok(b" half\r\n--x--\r\n".to_vec())).await.unwrap();
+    sender.send(Ok(b" and half\r\n--x--\r\n".to_vec())).await.unwrap();
     drop(sender);
     assert_eq!(answer.await.unwrap().status, 201);
     stopping.await.unwrap();
