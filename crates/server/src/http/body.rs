@@ -1,10 +1,10 @@
-//! JSON bodies: read with a limit, into types, with errors that name the field and warnings for unknown ones.
+//! JSON bodies and URL parameters: read with a limit, into types, with errors that name the field and warnings for unknown ones.
 
 use std::time::Duration;
 
 use axum::{
     body::{Body, Bytes},
-    extract::{FromRequest, Request},
+    extract::{FromRequest, Query, Request, rejection::QueryRejection},
     http::header,
 };
 use engine::{Fault, Reason};
@@ -104,6 +104,11 @@ pub fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<JsonBody<T>, Fault> {
         .collect();
     let value = serde_path_to_error::deserialize(value).map_err(|error| field_fault(&error))?;
     Ok(JsonBody { value, warnings })
+}
+
+/// The parameters in a URL, or a fault in our words.
+pub fn parameters<T>(query: Result<Query<T>, QueryRejection>) -> Result<T, Fault> {
+    query.map(|Query(query)| query).map_err(|wrong| Fault::new(Reason::InvalidParameter, wrong.body_text()))
 }
 
 /// What is said of a field that nobody knows.

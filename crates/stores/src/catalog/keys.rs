@@ -46,8 +46,7 @@ impl Keys for Sqlite {
         let prefix = prefix.to_string();
         self.database
             .write(move |t| {
-                let sql = "update keys set revoked_at = coalesce(revoked_at, $1) where prefix = $2";
-                if t.execute(sql, &[Timestamp::now().into(), prefix.as_str().into()])? == 0 {
+                if set_revoked(t, &prefix, Timestamp::now())? == 0 {
                     return Err(Fault::new(
                         Reason::NotFound,
                         format!("there is no key with the prefix `{prefix}`"),
@@ -69,8 +68,7 @@ impl Keys for Sqlite {
                     &[now.into(), how.as_str().into(), prefix.as_str().into()],
                 )?;
                 if revoke {
-                    let sql = "update keys set revoked_at = coalesce(revoked_at, $1) where prefix = $2";
-                    t.execute(sql, &[now.into(), prefix.into()])?;
+                    set_revoked(t, &prefix, now)?;
                 }
                 bump_access_version(t)
             })
@@ -105,6 +103,12 @@ impl Keys for Sqlite {
 pub(super) fn bump_access_version(transaction: &Transaction<'_>) -> Result<(), Fault> {
     transaction.execute("update access_version set version = version + 1 where one = 1", &[])?;
     Ok(())
+}
+
+/// Keeps the time of the first revocation; says how many keys have the prefix.
+fn set_revoked(transaction: &Transaction<'_>, prefix: &str, now: Timestamp) -> Result<usize, Error> {
+    let sql = "update keys set revoked_at = coalesce(revoked_at, $1) where prefix = $2";
+    transaction.execute(sql, &[now.into(), prefix.into()])
 }
 
 fn add(transaction: &Transaction<'_>, key: &NewKey) -> Result<KeyRecord, Fault> {

@@ -18,7 +18,7 @@ use crate::{
     http::{
         BASE,
         auth::{Asking, ReadingBox, ReadingFile, WritingFile},
-        body::JsonBody,
+        body::{JsonBody, parameters},
         error::ErrorEnvelope,
         origin::Origin,
         reply::{Envelope, Reply, Success},
@@ -208,10 +208,6 @@ async fn list(app: &App, readings: &[Reading], query: &ListQuery, origin: &Origi
         next_cursor,
         usage,
     }))
-}
-
-fn parameters(query: Result<Query<ListQuery>, QueryRejection>) -> Result<ListQuery, Fault> {
-    query.map(|Query(query)| query).map_err(|wrong| Fault::new(Reason::InvalidParameter, wrong.body_text()))
 }
 
 /// Lists the files of one box.

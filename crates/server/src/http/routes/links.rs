@@ -18,7 +18,7 @@ use crate::{
     app::App,
     http::{
         auth::{self, Asking, ReadingFile},
-        body::JsonBody,
+        body::{JsonBody, parameters},
         error::{ErrorEnvelope, Failure},
         links::Link,
         origin::Origin,
@@ -114,10 +114,6 @@ async fn make(
         expires_in,
         expires_at,
     }))
-}
-
-fn parameters(query: Result<Query<LinkQuery>, QueryRejection>) -> Result<LinkQuery, Fault> {
-    query.map(|Query(query)| query).map_err(|wrong| Fault::new(Reason::InvalidParameter, wrong.body_text()))
 }
 
 async fn named(app: &App, caller: &Caller, query: &LinkQuery) -> Result<FileRecord, Fault> {
