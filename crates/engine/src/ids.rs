@@ -149,6 +149,12 @@ impl fmt::Display for ChunkId {
     }
 }
 
+impl Serialize for ChunkId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

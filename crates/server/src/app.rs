@@ -2,7 +2,10 @@
 
 use std::{ops::Deref, sync::Arc};
 
-use engine::seams::{catalog::Catalog, limiter::Limiter};
+use engine::{
+    seams::{catalog::Catalog, limiter::Limiter},
+    search::Search,
+};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -23,6 +26,8 @@ pub struct Parts {
     pub catalog: Arc<dyn Catalog>,
     /// Files: originals, pages and the queue.
     pub library: Arc<Library>,
+    /// Finds passages.
+    pub search: Search,
     /// Signs download links.
     pub link_secret: Vec<u8>,
     /// Counts requests.

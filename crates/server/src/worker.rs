@@ -10,7 +10,7 @@ use std::{
 
 use engine::{
     Fault,
-    ingest::{Ingest, ReadFile},
+    ingest::{EmbeddedFile, Ingest},
     seams::{
         catalog::{FileProgress, Job, JobOutcome},
         parser::{FailureKind, ParseFailure},
@@ -81,20 +81,31 @@ async fn process(library: &Library, ingest: &Ingest, job: &Job, worker: &str) ->
         return write(library, job, worker, JobOutcome::Failed { error }).await;
     }
     let progress = Progress::default();
-    let read = {
-        let path = library.blobs.path(&job.sha256);
-        let note = |done, total| progress.note(done, total);
-        let reading = ingest.read(&path, job.name.as_str(), &note);
-        tokio::select! {
-            read = reading => read,
-            lost = beat_until_lost(library, job, worker, &progress) => return lost.map(|()| false),
-        }
+    let embedded = tokio::select! {
+        embedded = read_and_embed(library, ingest, job, &progress) => embedded?,
+        lost = beat_until_lost(library, job, worker, &progress) => return lost.map(|()| false),
     };
-    let read = match read {
-        Ok(read) => read,
-        Err(failure) => return write(library, job, worker, retry_or_fail(job, Some(&failure))).await,
+    match embedded {
+        Ok(embedded) => index(library, ingest, job, worker, &embedded, progress.get()).await,
+        Err(failure) => write(library, job, worker, retry_or_fail(job, Some(&failure))).await,
+    }
+}
+
+/// The slow part, which changes nothing.
+async fn read_and_embed(
+    library: &Library,
+    ingest: &Ingest,
+    job: &Job,
+    progress: &Progress,
+) -> Result<Result<EmbeddedFile, ParseFailure>, Fault> {
+    let name = job.name.as_str();
+    let read = |done, total| progress.note(&progress.read, done, total);
+    let document = match ingest.read(&library.blobs.path(&job.sha256), name, &read).await {
+        Ok(document) => document,
+        Err(failure) => return Ok(Err(failure)),
     };
-    index(library, ingest, job, worker, &read, progress.get()).await
+    let embedded = |done, total| progress.note(&progress.embedded, done, total);
+    ingest.embed(document, name, &embedded).await.map(Ok)
 }
 
 /// Under the file's lock: a deletion that came first is seen, and one that comes now waits.
@@ -103,14 +114,14 @@ async fn index(
     ingest: &Ingest,
     job: &Job,
     worker: &str,
-    read: &ReadFile,
+    embedded: &EmbeddedFile,
     progress: FileProgress,
 ) -> Result<bool, Fault> {
     let _lock = library.lock(job.file).await;
     if !library.catalog.beat(job, worker, progress, Timestamp::now()).await? {
         return Ok(false);
     }
-    let ingested = ingest.index(&job.writing(), job.file, read).await?;
+    let ingested = ingest.index(&job.writing(), job.file, embedded).await?;
     let outcome = JobOutcome::Indexed {
         status: ingested.status,
         media_type: ingested.media_type,
@@ -162,22 +173,25 @@ async fn tell(library: &Library, job: &Job) {
     }
 }
 
-/// How far a parser has come; written by its thread, read by ours.
+/// How far a file has come, in pages; written by whoever works on it, read by ours.
 #[derive(Default)]
 struct Progress {
-    done: AtomicU32,
+    read: AtomicU32,
+    embedded: AtomicU32,
     /// 0: not known.
     total: AtomicU32,
 }
 
 impl Progress {
-    fn note(&self, done: u32, total: Option<u32>) {
-        self.done.store(done, Ordering::Relaxed);
+    fn note(&self, stage: &AtomicU32, done: u32, total: Option<u32>) {
+        stage.store(done, Ordering::Relaxed);
         self.total.store(total.unwrap_or(0), Ordering::Relaxed);
     }
 
     fn get(&self) -> FileProgress {
         let total = Some(self.total.load(Ordering::Relaxed)).filter(|&total| total > 0);
-        FileProgress { done: self.done.load(Ordering::Relaxed), total }
+        // A page is done when it was read and embedded; of two pages that are half done, one counts.
+        let done = (self.read.load(Ordering::Relaxed) + self.embedded.load(Ordering::Relaxed)) / 2;
+        FileProgress { done, total }
     }
 }

@@ -4,30 +4,42 @@ pub mod chunk;
 
 use std::{path::Path, sync::Arc};
 
+use std::time::Duration;
+
 use crate::{
-    Fault,
+    Fault, Reason,
     access::Writing,
     document::Document,
     ids::FileId,
     seams::{
         catalog::{Extent, FileStatus},
-        index::Index,
+        embedder::{Embedder, Role},
+        index::{Chunk, Index, IndexedChunk},
         parser::{ParseFailure, Parser, Progress},
     },
+    search::late,
 };
+
+/// Chunks embedded at a time: enough for full batches, few enough that their token vectors take 20 MB at most.
+const CHUNKS_AT_ONCE: usize = 64;
+/// How long to wait before a busy model is asked again.
+const BUSY: Duration = Duration::from_millis(250);
 
 /// Reads files into the index.
 #[derive(Clone)]
 pub struct Ingest {
     /// Bytes to pages.
     pub parser: Arc<dyn Parser>,
+    /// Chunks to vectors.
+    pub embedder: Arc<dyn Embedder>,
     /// Where pages and chunks are kept.
     pub index: Arc<dyn Index>,
 }
 
-/// A file that was read, before it is indexed.
-pub struct ReadFile {
+/// A file that was read, cut and embedded, before it is indexed.
+pub struct EmbeddedFile {
     document: Document,
+    chunks: Vec<IndexedChunk>,
 }
 
 /// What indexing a file came to.
@@ -52,19 +64,80 @@ impl Ingest {
         path: &Path,
         name: &str,
         progress: Progress<'_>,
-    ) -> Result<ReadFile, ParseFailure> {
-        let document = self.parser.parse(path, name, progress).await?;
-        Ok(ReadFile { document })
+    ) -> Result<Document, ParseFailure> {
+        self.parser.parse(path, name, progress).await
+    }
+
+    /// The other slow part: pages to chunks with vectors. `progress` is told the page it has come to.
+    pub async fn embed(
+        &self,
+        document: Document,
+        name: &str,
+        progress: Progress<'_>,
+    ) -> Result<EmbeddedFile, Fault> {
+        let embedder = self.embedder.clone();
+        let (document, chunks) = tokio::task::spawn_blocking(move || {
+            let chunks = cut(&document, &*embedder);
+            (document, chunks)
+        })
+        .await
+        .map_err(Fault::internal)?;
+        let mut indexed = Vec::with_capacity(chunks.len());
+        let mut waiting = chunks.into_iter();
+        loop {
+            let batch: Vec<Chunk> = waiting.by_ref().take(CHUNKS_AT_ONCE).collect();
+            let Some(last) = batch.last() else { break };
+            progress(last.page, Some(document.pages.len() as u32));
+            indexed.extend(self.embed_batch(batch, document.title.as_deref(), name).await?);
+        }
+        Ok(EmbeddedFile { document, chunks: indexed })
+    }
+
+    /// A model that is busy with others is waited for: whoever uploads has no need to hurry.
+    async fn embed_batch(
+        &self,
+        batch: Vec<Chunk>,
+        title: Option<&str>,
+        name: &str,
+    ) -> Result<Vec<IndexedChunk>, Fault> {
+        let texts: Vec<String> = batch.iter().map(|chunk| chunk::embedded_text(chunk, title, name)).collect();
+        let with_tokens = self.embedder.gives_tokens();
+        let embeddings = loop {
+            match self.embedder.embed(texts.clone(), Role::Passage, with_tokens).await {
+                Err(fault) if fault.reason == Reason::Overloaded => tokio::time::sleep(BUSY).await,
+                answer => break answer?,
+            }
+        };
+        let indexed = batch.into_iter().zip(embeddings).map(|(chunk, embedding)| IndexedChunk {
+            chunk,
+            tokens: late::pack(&embedding.tokens, &embedding.token_ids),
+            vector: embedding.vector,
+        });
+        Ok(indexed.collect())
     }
 
     /// The short part, in one transaction: from here on the file is found.
-    pub async fn index(&self, writing: &Writing, file: FileId, read: &ReadFile) -> Result<Ingested, Fault> {
-        self.index.replace(writing, file, &read.document, &[], "").await?;
-        Ok(summary(&read.document))
+    pub async fn index(
+        &self,
+        writing: &Writing,
+        file: FileId,
+        embedded: &EmbeddedFile,
+    ) -> Result<Ingested, Fault> {
+        let EmbeddedFile { document, chunks } = embedded;
+        self.index.replace(writing, file, document, chunks, self.embedder.id()).await?;
+        Ok(summary(document, chunks.len()))
     }
 }
 
-fn summary(document: &Document) -> Ingested {
+/// Cuts a document to what the embedder reads at once.
+fn cut(document: &Document, embedder: &dyn Embedder) -> Vec<Chunk> {
+    let usual = chunk::Chunking::default();
+    // Headings go before the text, so a quarter is left to them.
+    let max_tokens = usual.max_tokens.min(embedder.max_tokens() * 3 / 4);
+    chunk::split(document, &chunk::Chunking { max_tokens, ..usual }, &|text| embedder.count_tokens(text))
+}
+
+fn summary(document: &Document, chunks: usize) -> Ingested {
     let flawed: Vec<u32> =
         document.pages.iter().filter(|page| !page.warnings.is_empty()).map(|page| page.number).collect();
     let mut warnings = document.warnings.clone();
@@ -77,7 +150,7 @@ fn summary(document: &Document) -> Ingested {
     }
     let status = if warnings.is_empty() { FileStatus::Ready } else { FileStatus::ReadyWithWarnings };
     let characters = document.pages.iter().map(|page| page.text.chars().count() as u64).sum();
-    let extent = Extent { pages: document.pages.len() as u32, characters, chunks: 0 };
+    let extent = Extent { pages: document.pages.len() as u32, characters, chunks: chunks as u32 };
     let language = chunk::language(document).map(str::to_string);
     Ingested { status, media_type: document.media_type.clone(), warnings, language, extent }
 }
@@ -116,14 +189,14 @@ mod tests {
 
     #[test]
     fn an_empty_page_is_never_plain_ready() {
-        assert_eq!(summary(&document(vec![page(1, "text", &[])])).status, FileStatus::Ready);
-        assert_eq!(summary(&document(vec![page(1, " \n", &[])])).status, FileStatus::ReadyWithWarnings);
-        let flawed = summary(&document(vec![page(1, "a", &["blurred"]), page(2, "b", &["blurred"])]));
+        assert_eq!(summary(&document(vec![page(1, "text", &[])]), 1).status, FileStatus::Ready);
+        assert_eq!(summary(&document(vec![page(1, " \n", &[])]), 0).status, FileStatus::ReadyWithWarnings);
+        let flawed = summary(&document(vec![page(1, "a", &["blurred"]), page(2, "b", &["blurred"])]), 2);
         assert_eq!(flawed.warnings, ["pages 1, 2 have warnings; see the report for each"]);
     }
 
     #[test]
     fn characters_are_code_points() {
-        assert_eq!(summary(&document(vec![page(1, "añ𝄞", &[])])).extent.characters, 3);
+        assert_eq!(summary(&document(vec![page(1, "añ𝄞", &[])]), 1).extent.characters, 3);
     }
 }

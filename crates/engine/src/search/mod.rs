@@ -1,12 +1,14 @@
 //! The search path: query → recall → fuse → rerank → group → cite.
 //!
 //! - [`Search::run`] tells the path; [`request`] is what it takes and gives.
+//! - [`filter`] says which files may be found at all.
 //! - [`fuse`] weighs the sides, [`late`] looks closer, [`calibrate`] says how sure it is.
 //! - [`group`] merges copies, [`cite`] marks words, [`explain`] says where a file dropped out.
 
 mod calibrate;
 mod cite;
 mod explain;
+mod filter;
 pub mod fuse;
 mod group;
 pub mod late;
@@ -18,6 +20,7 @@ use std::{collections::HashMap, sync::Arc};
 
 pub use cite::Highlight;
 pub use explain::{Stage, WhyNot};
+pub use filter::{Bound, Filter, Test};
 pub use request::{Context, Hit, Mode, Ranks, Scores, SearchHits, SearchRequest, Work};
 
 use crate::{

@@ -68,7 +68,7 @@ impl SearchRequest {
     }
 
     /// The limits hold for every caller, so they are checked here too.
-    pub(super) fn check(&self) -> Result<(), Fault> {
+    pub fn check(&self) -> Result<(), Fault> {
         let characters = self.query.chars().count();
         if self.query.trim().is_empty() || characters > 4_000 {
             return Err(Fault::invalid(

@@ -5,6 +5,7 @@ mod client;
 mod doctor;
 mod files;
 mod key;
+mod models;
 mod output;
 mod plan;
 mod quickstart;
@@ -83,6 +84,9 @@ enum Command {
     Files(files::List),
     /// Delete files for good
     Delete(files::Delete),
+    /// Models: list, verify, pull
+    #[command(subcommand)]
+    Models(models::Command),
     /// Check settings, store and helpers; --scrub reads every original again
     Doctor(doctor::Doctor),
     /// Print a completion script for your shell
@@ -138,6 +142,7 @@ async fn execute(cli: Cli) -> Result<ExitCode, Fault> {
         Command::Boxes(command) => boxes::run(global, command).await,
         Command::Key(command) => key::run(global, command).await,
         Command::Plan(command) => plan::run(global, command).await,
+        Command::Models(command) => models::run(global, command).await,
         Command::Files(list) => files::list(global, list).await,
         Command::Delete(delete) => files::delete(global, delete).await,
         Command::Completions(completions) => shell::complete(completions, &mut Cli::command()),

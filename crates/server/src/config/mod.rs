@@ -23,6 +23,8 @@ pub struct Config {
     pub limits: LimitSettings,
     /// Reading files.
     pub ingest: IngestSettings,
+    /// Which models are run.
+    pub models: ModelSettings,
     /// The monthly quota.
     pub units: Units,
     /// API keys.
@@ -103,6 +105,46 @@ pub struct IngestSettings {
     pub workers: usize,
     /// Languages for text recognition.
     pub ocr_languages: String,
+}
+
+/// `[models]`
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ModelSettings {
+    /// Where models are kept.
+    #[serde(deserialize_with = "empty_is_none")]
+    pub dir: Option<PathBuf>,
+    /// Name, folder or address of the embedder.
+    pub embedder: String,
+    /// Name, folder or address of the reranker; empty: none.
+    pub reranker: String,
+    /// Threads for one batch; 0: one a core.
+    pub threads: usize,
+    /// A remote embedder's name there.
+    pub embedder_model: String,
+    /// Its key.
+    #[serde(deserialize_with = "empty_is_none")]
+    pub embedder_key: Option<String>,
+    /// The length of its vectors.
+    pub embedder_dimensions: usize,
+    /// The most tokens it reads at once.
+    pub embedder_max_tokens: usize,
+    /// A remote reranker's name there.
+    pub reranker_model: String,
+    /// Its key.
+    #[serde(deserialize_with = "empty_is_none")]
+    pub reranker_key: Option<String>,
+}
+
+impl fmt::Debug for ModelSettings {
+    /// Without the keys.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ModelSettings")
+            .field("dir", &self.dir)
+            .field("embedder", &self.embedder)
+            .field("reranker", &self.reranker)
+            .finish_non_exhaustive()
+    }
 }
 
 /// `[units]`

@@ -9,5 +9,6 @@ mod limits;
 mod links;
 mod matrix;
 mod openapi;
+mod search;
 mod support;
 mod transport;

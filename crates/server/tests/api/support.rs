@@ -57,7 +57,8 @@ impl TestApp {
 
     /// A server on a data folder that may have been used before.
     pub(crate) async fn on(folder: Arc<tempfile::TempDir>, config: Config) -> Self {
-        let mut assembled = assemble::assemble(folder.path(), config).await.unwrap();
+        let models = assemble::Models { embedder: Arc::new(models::FakeEmbedder), reranker: None };
+        let mut assembled = assemble::assemble_with(folder.path(), config, models).await.unwrap();
         // This process is the test, not quire: the parser's children must be told who they are.
         let scratch_root = folder.path().join("scratch");
         assembled.ingest.parser = Arc::new(parsers::ChildParser {

@@ -1,5 +1,7 @@
 //! Files and their labels.
 
+use std::collections::HashSet;
+
 use async_trait::async_trait;
 use engine::{
     Fault,
@@ -9,6 +11,7 @@ use engine::{
         CursorValue, Deletion, Extent, FileChanges, FileCursor, FilePage, FileProgress, FileQuery,
         FileRecord, FileStatus, Files, Metadata, NewFile, SortKey, UploadOutcome, Uploaded,
     },
+    search::Filter,
 };
 use jiff::Timestamp;
 
@@ -38,6 +41,24 @@ impl Files for Sqlite {
     async fn files(&self, reading: &Reading, ids: &[FileId]) -> Result<Vec<Option<FileRecord>>, Fault> {
         let found = self.database.read(|t| ids.iter().map(|&id| find(t, reading.box_id(), id)).collect());
         Ok(found?)
+    }
+
+    async fn files_where(&self, reading: &Reading, filter: Filter) -> Result<HashSet<FileId>, Fault> {
+        let box_id = reading.box_id();
+        let sql = "select id, metadata from files
+                   where box_id = $1 and status <> 'deleting' and indexed_at is not null";
+        let found = self.database.scan(move |t| {
+            let mut matching = HashSet::new();
+            for row in t.all(sql, &[box_id.into()])? {
+                let metadata = serde_json::from_str(row.text(1)?);
+                let metadata = metadata.map_err(|wrong| Error::Corrupt(format!("metadata: {wrong}")))?;
+                if filter.matches(&metadata) {
+                    matching.insert(row.parse(0)?);
+                }
+            }
+            Ok::<_, Error>(matching)
+        });
+        Ok(found.await?)
     }
 
     async fn list_files(&self, readings: &[Reading], query: FileQuery) -> Result<FilePage, Fault> {

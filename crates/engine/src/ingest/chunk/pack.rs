@@ -10,6 +10,9 @@ use super::{
 };
 use crate::document::Page;
 
+/// Tokens of a short sentence with its heading.
+const SENTENCE: usize = 10;
+
 /// A passage to become a chunk.
 #[derive(Debug, Default)]
 pub(super) struct Passage {
@@ -143,8 +146,11 @@ impl Packer<'_> {
     /// A unit goes whole into the passage under way, or whole into the next, or is cut where it is too large.
     fn add(&mut self, unit: Unit, text: &str, count_tokens: &dyn Fn(&str) -> usize) {
         let (max, held, wanted) = (self.chunking.max_tokens, self.tokens(), unit.tokens());
-        // A new section starts a new passage, unless so little was said before it that it could not stand alone.
-        let new_section = unit.opens && held * 4 >= max;
+        // A new section starts a new passage, unless so little was said before it that it could not stand alone: an
+        // introduction goes with what it introduces, a section of its own needs a sentence at least.
+        let introduced = unit.section.starts_with(&self.current.section);
+        let alone = if introduced { max / 4 } else { SENTENCE };
+        let new_section = unit.opens && held >= alone;
         // Better half empty than with half a paragraph at its end.
         let new_paragraph = held + wanted > max && wanted <= max && held * 2 >= max;
         if new_section || new_paragraph {

@@ -1,6 +1,9 @@
 //! Files: what is known of each original and of the text read from it.
 
-use std::{collections::BTreeMap, str::FromStr};
+use std::{
+    collections::{BTreeMap, HashSet},
+    str::FromStr,
+};
 
 use async_trait::async_trait;
 use jiff::Timestamp;
@@ -12,6 +15,7 @@ use crate::{
     Fault,
     access::{Reading, Writing},
     ids::{BoxId, FileId},
+    search::Filter,
 };
 
 /// What its owner calls a file: the last part of a path, without control characters.
@@ -288,6 +292,9 @@ pub trait Files: Send + Sync {
 
     /// The files with these ids, in the order asked; `None` where there is no such file in the box.
     async fn files(&self, reading: &Reading, ids: &[FileId]) -> Result<Vec<Option<FileRecord>>, Fault>;
+
+    /// The searchable files of a box whose metadata passes a filter.
+    async fn files_where(&self, reading: &Reading, filter: Filter) -> Result<HashSet<FileId>, Fault>;
 
     /// A part of the files of these boxes.
     async fn list_files(&self, readings: &[Reading], query: FileQuery) -> Result<FilePage, Fault>;

@@ -1,6 +1,6 @@
 //! `POST /boxes/{box_id}/retrieve-full-documents` and `GET /files/{file_id}/report`: documents page by page.
 
-use std::{collections::HashSet, ops::RangeInclusive};
+use std::ops::RangeInclusive;
 
 use axum::{
     body::{Body, Bytes},
@@ -9,7 +9,7 @@ use axum::{
     response::Response,
 };
 use engine::{
-    Fault, Reason,
+    Fault,
     access::Reading,
     document::{Format, Page},
     ids::FileId,
@@ -21,6 +21,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc;
 use utoipa::ToSchema;
 
+use super::sources;
 use crate::{
     app::App,
     http::{
@@ -33,8 +34,6 @@ use crate::{
 
 /// Pages read from the store at a time: keeps memory small and the connection busy.
 const PAGES_AT_ONCE: u32 = 64;
-/// Documents in one request; each may have thousands of pages.
-const MOST_SOURCES: usize = 1000;
 
 /// Which documents to return.
 #[derive(Deserialize, ToSchema)]
@@ -149,68 +148,14 @@ pub(super) async fn retrieve_full(
     body: JsonBody<FullBody>,
 ) -> Result<Response, Failure> {
     let wanted = PageRanges::parse(body.value.pages.as_deref())?;
-    let sources = check_sources(body.value.sources)?;
+    let sources = body
+        .value
+        .sources
+        .ok_or_else(|| Fault::missing("sources", "a non-empty array of file identifiers"))?;
     let partial = body.value.partial.unwrap_or(false);
-    let (files, missing) = find(&app, &reading, sources, partial).await?;
+    let (files, missing) = sources::find(&app, &reading, sources, partial).await?;
     let answer = Answer { files, wanted, missing: partial.then_some(missing), warnings: body.warnings };
     Ok(answer.stream(app, reading))
-}
-
-/// The sources, each once, in their order.
-fn check_sources(sources: Option<Vec<String>>) -> Result<Vec<String>, Fault> {
-    let sources =
-        sources.ok_or_else(|| Fault::missing("sources", "a non-empty array of file identifiers"))?;
-    if sources.is_empty() {
-        return Err(Fault::invalid("sources", "`sources` must name at least one file"));
-    }
-    if sources.len() > MOST_SOURCES {
-        return Err(Fault::invalid("sources", format!("`sources` may name at most {MOST_SOURCES} files")));
-    }
-    let mut seen = HashSet::new();
-    Ok(sources.into_iter().filter(|source| seen.insert(source.clone())).collect())
-}
-
-/// The files behind the sources; what is not there or cannot be read is a fault, unless `partial`.
-async fn find(
-    app: &App,
-    reading: &Reading,
-    sources: Vec<String>,
-    partial: bool,
-) -> Result<(Vec<FileRecord>, Vec<String>), Fault> {
-    let mut files = Vec::new();
-    let mut missing = Vec::new();
-    for source in sources {
-        let record = match source.parse() {
-            Ok(id) => app.catalog.files(reading, &[id]).await?.pop().flatten(),
-            Err(_) => None,
-        };
-        match record.ok_or_else(|| unknown_source(&source)).and_then(readable) {
-            Ok(file) => files.push(file),
-            Err(_) if partial => missing.push(source),
-            Err(fault) => return Err(fault),
-        }
-    }
-    Ok((files, missing))
-}
-
-fn unknown_source(source: &str) -> Fault {
-    let shown: String = source.chars().take(100).collect();
-    Fault::new(Reason::NotFound, format!("the box has no file `{shown}`")).param("sources")
-}
-
-/// A file whose text is there to be read.
-fn readable(file: FileRecord) -> Result<FileRecord, Fault> {
-    if file.indexed_at.is_some() {
-        return Ok(file);
-    }
-    let cause = match file.status {
-        FileStatus::Failed => {
-            let why = file.error.as_deref().unwrap_or("it could not be read");
-            format!("`{}` ({}) failed: {why}", file.name.as_str(), file.id)
-        }
-        status => format!("`{}` ({}) is still {}", file.name.as_str(), file.id, status.as_str()),
-    };
-    Err(Fault::new(Reason::NotReady, cause).param("sources").hint("GET /files/{file_id} shows how it stands"))
 }
 
 /// Pages asked for: `1-3,7`.
@@ -435,13 +380,5 @@ mod tests {
         for wrong in ["", "0", "3-1", "a", "1-", "-2", "1,,2", "99999999999"] {
             assert!(PageRanges::parse(Some(wrong)).is_err(), "{wrong}");
         }
-    }
-
-    #[test]
-    fn a_source_named_twice_is_returned_once() {
-        let sources = |names: &[&str]| Some(names.iter().map(ToString::to_string).collect());
-        assert_eq!(check_sources(sources(&["b", "a", "b"])).unwrap(), ["b", "a"]);
-        assert_eq!(check_sources(sources(&[])).unwrap_err().reason, Reason::InvalidParameter);
-        assert_eq!(check_sources(None).unwrap_err().reason, Reason::MissingParameter);
     }
 }

@@ -7,6 +7,8 @@ mod events;
 mod files;
 mod health;
 mod links;
+mod search;
+mod sources;
 mod upload;
 
 pub(crate) use files::no_such_file;
@@ -58,6 +60,7 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(files::list_all))
         .routes(routes!(files::show, files::change, files::delete))
         .routes(routes!(documents::report))
+        .routes(routes!(search::retrieve))
         .routes(routes!(documents::retrieve_full))
         .routes(routes!(links::of_file))
         .routes(routes!(links::by_query, links::by_body))

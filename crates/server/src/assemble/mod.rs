@@ -1,9 +1,12 @@
 //! Puts a server together: the only place that names concrete backends.
 
+mod models;
+
 use std::{fs::File, path::Path, sync::Arc};
 
 use anyhow::{Context, Result, bail};
-use engine::{ingest::Ingest, seams::catalog::Catalog};
+use engine::{ingest::Ingest, seams::catalog::Catalog, search::Search};
+pub use models::{Models, places};
 use parsers::ChildParser;
 use stores::{
     blobs::Blobs,
@@ -47,16 +50,29 @@ pub struct Assembled {
 
 /// Everything that a server needs, from its data folder and settings.
 pub async fn assemble(data: &Path, config: Config) -> Result<Assembled> {
+    let settings = config.models.clone();
+    let models = tokio::task::spawn_blocking(move || Models::load(&settings)).await??;
+    assemble_with(data, config, models).await
+}
+
+/// The same with models that are loaded already.
+pub async fn assemble_with(data: &Path, config: Config, models: Models) -> Result<Assembled> {
     let lock = lock(data)?;
     let library = Arc::new(open_library(data)?);
     library.recover().await?;
     library.catalog.requeue_abandoned(jiff::Timestamp::MAX).await?;
     let limiter = limiter::Memory::open(config.limits.requests(), &data.join("limits"))?;
-    let ingest = Ingest { parser: Arc::new(parser(data, &config)?), index: library.index.clone() };
+    let ingest = Ingest {
+        parser: Arc::new(parser(data, &config)?),
+        embedder: models.embedder.clone(),
+        index: library.index.clone(),
+    };
+    let search = Search::new(library.index.clone(), models.embedder.clone(), models.reranker.clone());
     let app = App::new(Parts {
         catalog: library.catalog.clone(),
         link_secret: library.catalog.link_secret().await?,
         library,
+        search,
         limiter: Arc::new(limiter),
         identities: Identities::default(),
         guard: Guard::default(),

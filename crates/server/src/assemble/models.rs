@@ -1,0 +1,116 @@
+//! Finds the models that the settings name and loads them.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+
+use ::models::{LocalEmbedder, LocalReranker, Options, Remote, RemoteEmbedder, RemoteReranker, RemoteShape};
+use anyhow::{Context, Result, anyhow, bail};
+use engine::seams::{embedder::Embedder, reranker::Reranker};
+
+use crate::config::ModelSettings;
+
+/// How long one request to a remote model may take, and how often it is tried.
+const REMOTE_TIMEOUT: Duration = Duration::from_secs(30);
+const REMOTE_ATTEMPTS: u32 = 3;
+
+/// The models that a server runs.
+#[derive(Clone)]
+pub struct Models {
+    /// Makes vectors.
+    pub embedder: Arc<dyn Embedder>,
+    /// Reads query and passage together, where there is such a model.
+    pub reranker: Option<Arc<dyn Reranker>>,
+}
+
+impl Models {
+    /// Loads what the settings name. Reads files and packs weights, so it is not for the async threads.
+    pub fn load(settings: &ModelSettings) -> Result<Self> {
+        let embedder = load(&settings.embedder, |name| embedder(settings, name))?;
+        let embedder = embedder.ok_or_else(|| anyhow!("models.embedder is empty; name a model"))?;
+        let reranker = load(&settings.reranker, |name| reranker(settings, name))?;
+        Ok(Models { embedder, reranker })
+    }
+}
+
+/// Nothing where nothing is named; what goes wrong says which model it was.
+fn load<T>(name: &str, load: impl FnOnce(&str) -> Result<T>) -> Result<Option<T>> {
+    match name {
+        "" => Ok(None),
+        name => load(name).with_context(|| format!("cannot load the model `{name}`")).map(Some),
+    }
+}
+
+fn embedder(settings: &ModelSettings, name: &str) -> Result<Arc<dyn Embedder>> {
+    if !is_remote(name) {
+        return Ok(Arc::new(LocalEmbedder::load(&folder(settings, name)?, &options(settings))?));
+    }
+    let shape = RemoteShape {
+        dimensions: settings.embedder_dimensions,
+        max_tokens: settings.embedder_max_tokens,
+        ..RemoteShape::default()
+    };
+    if shape.dimensions == 0 {
+        bail!("models.embedder_dimensions must say how long the vectors of a remote model are");
+    }
+    let remote = remote(name, &settings.embedder_model, settings.embedder_key.clone())?;
+    Ok(Arc::new(RemoteEmbedder::new(remote, shape).map_err(|fault| anyhow!(fault.cause))?))
+}
+
+fn reranker(settings: &ModelSettings, name: &str) -> Result<Arc<dyn Reranker>> {
+    if !is_remote(name) {
+        return Ok(Arc::new(LocalReranker::load(&folder(settings, name)?, &options(settings))?));
+    }
+    let remote = remote(name, &settings.reranker_model, settings.reranker_key.clone())?;
+    Ok(Arc::new(RemoteReranker::new(remote).map_err(|fault| anyhow!(fault.cause))?))
+}
+
+fn is_remote(name: &str) -> bool {
+    name.starts_with("https://") || name.starts_with("http://")
+}
+
+fn remote(url: &str, model: &str, key: Option<String>) -> Result<Remote> {
+    if model.is_empty() {
+        bail!("a remote model needs its name there: set models.embedder_model or models.reranker_model");
+    }
+    let (url, model) = (url.to_string(), model.to_string());
+    Ok(Remote { url, model, key, timeout: REMOTE_TIMEOUT, attempts: REMOTE_ATTEMPTS })
+}
+
+fn options(settings: &ModelSettings) -> Options {
+    let usual = Options::default();
+    Options { threads: if settings.threads == 0 { usual.threads } else { settings.threads }, ..usual }
+}
+
+/// The folder of a model: a path as it is, a name where models are kept.
+fn folder(settings: &ModelSettings, name: &str) -> Result<PathBuf> {
+    if name.contains(['/', '\\']) {
+        return Ok(PathBuf::from(name));
+    }
+    let places = places(settings.dir.as_deref());
+    let found = places.iter().map(|place| place.join(name)).find(|folder| folder.is_dir());
+    found.ok_or_else(|| {
+        let looked: Vec<String> = places.iter().map(|place| place.display().to_string()).collect();
+        anyhow!(
+            "there is no folder `{name}` in {}; fetch it with `quire models pull`, or set models.dir",
+            looked.join(", ")
+        )
+    })
+}
+
+/// Where models are looked for, in order. Without a setting: beside the program and above it, as it is installed or
+/// built, then here.
+pub fn places(dir: Option<&Path>) -> Vec<PathBuf> {
+    let roots = match dir {
+        Some(dir) => vec![dir.to_path_buf()],
+        None => {
+            let program = std::env::current_exe().ok().and_then(|program| program.canonicalize().ok());
+            let above = program.iter().flat_map(|program| program.ancestors().skip(1).take(4));
+            let here = PathBuf::from("models");
+            above.map(|folder| folder.join("models")).filter(|folder| folder.is_dir()).chain([here]).collect()
+        }
+    };
+    roots.into_iter().flat_map(|root| [root.clone(), root.join("fetched")]).collect()
+}

@@ -1,0 +1,315 @@
+//! `POST /boxes/{box_id}/retrieve-documents`: semantic search with reranking.
+
+use std::collections::{HashMap, HashSet};
+
+use axum::extract::State;
+use engine::{
+    Fault,
+    access::Reading,
+    ids::{ChunkId, FileId},
+    seams::catalog::{FileRecord, Metadata},
+    search::{Context, Filter, Highlight, Hit, Mode, Ranks, Scores, SearchHits, SearchRequest, WhyNot},
+};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use super::sources;
+use crate::{
+    app::App,
+    http::{
+        BASE,
+        auth::ReadingBox,
+        body::JsonBody,
+        error::ErrorEnvelope,
+        origin::Origin,
+        reply::{Envelope, Reply, Success},
+    },
+};
+
+/// What to search for and how.
+#[derive(Deserialize, ToSchema)]
+pub(super) struct SearchBody {
+    /// The question, 1 to 4,000 characters.
+    #[schema(example = "How long is the warranty?")]
+    query: String,
+    /// Only these files; the whole box where it is left out.
+    sources: Option<Vec<String>>,
+    /// How many passages at most, 1 to 50; 10 where it is left out.
+    #[schema(minimum = 1, maximum = 50)]
+    top_k: Option<usize>,
+    /// The least score of a passage, 0 to 1; 0 where it is left out.
+    #[schema(minimum = 0, maximum = 1)]
+    threshold: Option<f32>,
+    /// By meaning, by words, or by both.
+    mode: Option<ModeName>,
+    /// Whether to look closer at the best candidates; true where it is left out.
+    rerank: Option<bool>,
+    /// A condition on the files' metadata: `{"year": {"$gte": 2020}}`.
+    #[schema(value_type = Option<Object>)]
+    filter: Option<Value>,
+    /// Passages of one document at most.
+    #[schema(minimum = 1)]
+    max_chunks_per_document: Option<usize>,
+    /// Neighbouring passages to return with each, 0 to 3 on either side.
+    #[schema(maximum = 3)]
+    context: Option<usize>,
+    /// Whether to say how each passage came about, and why a source has none.
+    explain: Option<bool>,
+}
+
+#[derive(Clone, Copy, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+enum ModeName {
+    Hybrid,
+    Semantic,
+    Keyword,
+}
+
+/// What a search found.
+#[derive(Serialize, ToSchema)]
+pub(super) struct Found {
+    /// One entry: the query with its passages.
+    documents: [QueryResult; 1],
+    usage: SearchUsage,
+}
+
+#[derive(Serialize, ToSchema)]
+struct QueryResult {
+    query: String,
+    count: usize,
+    /// The passages, best first.
+    documents: Vec<ChunkObject>,
+    /// For each source without a passage, the stage at which it dropped out; with `explain` only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why_not: Option<Vec<WhyNotObject>>,
+}
+
+#[derive(Serialize, ToSchema)]
+struct SearchUsage {
+    intelligence_units_consumed: u64,
+}
+
+/// A passage as the API shows it.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct ChunkObject {
+    #[schema(value_type = String)]
+    id: ChunkId,
+    rank: usize,
+    /// How likely the passage is relevant, 0 to 1.
+    score: f32,
+    #[schema(value_type = Object)]
+    scores: Scores,
+    text: String,
+    #[schema(value_type = String)]
+    file_id: FileId,
+    file_name: String,
+    media_type: String,
+    page: u32,
+    page_end: u32,
+    /// Code point offsets into the text of the page.
+    start: u32,
+    end: u32,
+    /// Where the query's words are, on the same page.
+    #[schema(value_type = Vec<Object>)]
+    highlights: Vec<Highlight>,
+    /// The headings it stands under, outermost first.
+    section: Vec<String>,
+    language: Option<String>,
+    #[schema(value_type = Object)]
+    metadata: Metadata,
+    link: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    context: Option<ContextObject>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    explain: Option<ExplainObject>,
+}
+
+/// The passages around one.
+#[derive(Serialize, ToSchema)]
+struct ContextObject {
+    before: Vec<NeighbourObject>,
+    after: Vec<NeighbourObject>,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct NeighbourObject {
+    #[schema(value_type = String)]
+    id: ChunkId,
+    text: String,
+    page: u32,
+    page_end: u32,
+    start: u32,
+    end: u32,
+}
+
+/// How a passage came about.
+#[derive(Serialize, ToSchema)]
+struct ExplainObject {
+    /// Its rank in each stage, from 1; null where the stage did not see it.
+    #[schema(value_type = Object)]
+    ranks: Ranks,
+    /// Passages that say the same and are not shown.
+    #[schema(value_type = Vec<String>)]
+    copies: Vec<ChunkId>,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct WhyNotObject {
+    #[schema(value_type = String)]
+    file_id: FileId,
+    /// recall, fuse, rerank, threshold, group or `top_k`
+    #[schema(value_type = String)]
+    stage: engine::search::Stage,
+}
+
+/// Searches a box. Costs 1 to 5 intelligence units.
+#[utoipa::path(post, path = "/boxes/{box_id}/retrieve-documents", tag = "documents",
+    params(("box_id" = String, Path, description = "The box")),
+    request_body = SearchBody,
+    responses(
+        (status = 200, description = "The passages found, best first", body = Envelope<Found>),
+        (status = "4XX", description = "The key, its role or the body is wrong, or units are used up", body = ErrorEnvelope)
+    ))]
+pub(super) async fn retrieve(
+    State(app): State<App>,
+    ReadingBox(reading): ReadingBox,
+    origin: Origin,
+    body: JsonBody<SearchBody>,
+) -> Reply<Found> {
+    let explain = body.value.explain.unwrap_or(false);
+    let request = body.value.request(&app, &reading).await?;
+    let query = request.query.clone();
+    let found = app.search.run(&reading, request).await?;
+    let result = present(&app, &reading, &origin, query, found, explain).await?;
+    let found = Found { documents: [result], usage: SearchUsage { intelligence_units_consumed: 1 } };
+    Ok(Success::with_warnings(found, body.warnings))
+}
+
+impl SearchBody {
+    /// What the engine is asked; names files that are not there or not ready.
+    async fn request(self, app: &App, reading: &Reading) -> Result<SearchRequest, Fault> {
+        let usual = SearchRequest::new(self.query);
+        let mut request = SearchRequest {
+            top_k: self.top_k.unwrap_or(usual.top_k),
+            threshold: self.threshold.unwrap_or(usual.threshold),
+            mode: self.mode.map_or(usual.mode, ModeName::mode),
+            rerank: self.rerank.unwrap_or(usual.rerank),
+            max_chunks_per_document: self.max_chunks_per_document,
+            context: self.context.unwrap_or(usual.context),
+            explain: self.explain.unwrap_or(usual.explain),
+            ..usual
+        };
+        request.check()?;
+        let filter = self.filter.as_ref().map(Filter::parse).transpose()?;
+        if let Some(sources) = self.sources {
+            let (files, _) = sources::find(app, reading, sources, false).await?;
+            request.only = Some(files.into_iter().map(|file| file.id).collect());
+        }
+        if let Some(filter) = filter {
+            let matching = app.catalog.files_where(reading, filter).await?;
+            request.only = Some(match request.only {
+                Some(named) => named.intersection(&matching).copied().collect(),
+                None => matching,
+            });
+        }
+        Ok(request)
+    }
+}
+
+impl ModeName {
+    fn mode(self) -> Mode {
+        match self {
+            ModeName::Hybrid => Mode::Hybrid,
+            ModeName::Semantic => Mode::Semantic,
+            ModeName::Keyword => Mode::Keyword,
+        }
+    }
+}
+
+/// Hits with what the catalog knows of their files. A file that went away meanwhile takes its hits with it.
+async fn present(
+    app: &App,
+    reading: &Reading,
+    origin: &Origin,
+    query: String,
+    found: SearchHits,
+    explain: bool,
+) -> Result<QueryResult, Fault> {
+    let ids: Vec<FileId> =
+        found.hits.iter().map(|hit| hit.id.file).collect::<HashSet<_>>().into_iter().collect();
+    let records = app.catalog.files(reading, &ids).await?;
+    let files: HashMap<FileId, FileRecord> =
+        records.into_iter().flatten().map(|record| (record.id, record)).collect();
+    let mut documents: Vec<ChunkObject> = Vec::with_capacity(found.hits.len());
+    for hit in found.hits {
+        if let Some(file) = files.get(&hit.id.file) {
+            let rank = documents.len() + 1;
+            documents.push(ChunkObject::of(hit, file, rank, origin, explain));
+        }
+    }
+    let why_not = explain.then(|| found.why_not.iter().map(WhyNotObject::of).collect());
+    Ok(QueryResult { query, count: documents.len(), documents, why_not })
+}
+
+impl ChunkObject {
+    fn of(hit: Hit, file: &FileRecord, rank: usize, origin: &Origin, explain: bool) -> Self {
+        let context = ContextObject::of(hit.id, hit.around);
+        let chunk = hit.chunk;
+        ChunkObject {
+            id: hit.id,
+            rank,
+            score: hit.score,
+            scores: hit.scores,
+            text: chunk.text,
+            file_id: file.id,
+            file_name: file.name.as_str().to_string(),
+            media_type: file.media_type.clone(),
+            link: format!("{origin}{BASE}/files/{}#page={}", file.id, chunk.page),
+            page: chunk.page,
+            page_end: chunk.page_end,
+            start: chunk.start,
+            end: chunk.end,
+            highlights: hit.highlights,
+            section: chunk.section,
+            language: chunk.language,
+            metadata: file.metadata.clone(),
+            context,
+            explain: explain.then_some(ExplainObject { ranks: hit.ranks, copies: hit.copies }),
+        }
+    }
+}
+
+impl ContextObject {
+    fn of(id: ChunkId, around: Vec<Context>) -> Option<Self> {
+        if around.is_empty() {
+            return None;
+        }
+        let (before, after) = around.into_iter().partition(|context| context.id < id);
+        let objects = |contexts: Vec<Context>| contexts.into_iter().map(NeighbourObject::of).collect();
+        Some(ContextObject { before: objects(before), after: objects(after) })
+    }
+}
+
+impl NeighbourObject {
+    fn of(context: Context) -> Self {
+        let Context { id, chunk } = context;
+        NeighbourObject {
+            id,
+            text: chunk.text,
+            page: chunk.page,
+            page_end: chunk.page_end,
+            start: chunk.start,
+            end: chunk.end,
+        }
+    }
+}
+
+impl WhyNotObject {
+    fn of(why: &WhyNot) -> Self {
+        WhyNotObject { file_id: why.file, stage: why.stage }
+    }
+}

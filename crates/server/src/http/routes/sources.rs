@@ -1,0 +1,81 @@
+//! `sources`: the files that a request names.
+
+use std::collections::HashSet;
+
+use engine::{
+    Fault, Reason,
+    access::Reading,
+    seams::catalog::{FileRecord, FileStatus},
+};
+
+use crate::app::App;
+
+/// Documents in one request; each may have thousands of pages.
+const MOST_SOURCES: usize = 1000;
+
+/// The sources, each once, in their order.
+fn distinct(sources: Vec<String>) -> Result<Vec<String>, Fault> {
+    if sources.is_empty() {
+        return Err(Fault::invalid("sources", "`sources` must name at least one file"));
+    }
+    if sources.len() > MOST_SOURCES {
+        return Err(Fault::invalid("sources", format!("`sources` may name at most {MOST_SOURCES} files")));
+    }
+    let mut seen = HashSet::new();
+    Ok(sources.into_iter().filter(|source| seen.insert(source.clone())).collect())
+}
+
+/// The files behind the sources; what is not there or cannot be read is a fault, unless `partial`.
+pub(super) async fn find(
+    app: &App,
+    reading: &Reading,
+    sources: Vec<String>,
+    partial: bool,
+) -> Result<(Vec<FileRecord>, Vec<String>), Fault> {
+    let mut files = Vec::new();
+    let mut missing = Vec::new();
+    for source in distinct(sources)? {
+        let record = match source.parse() {
+            Ok(id) => app.catalog.files(reading, &[id]).await?.pop().flatten(),
+            Err(_) => None,
+        };
+        match record.ok_or_else(|| unknown_source(&source)).and_then(readable) {
+            Ok(file) => files.push(file),
+            Err(_) if partial => missing.push(source),
+            Err(fault) => return Err(fault),
+        }
+    }
+    Ok((files, missing))
+}
+
+fn unknown_source(source: &str) -> Fault {
+    let shown: String = source.chars().take(100).collect();
+    Fault::new(Reason::NotFound, format!("the box has no file `{shown}`")).param("sources")
+}
+
+/// A file whose text is there to be read.
+fn readable(file: FileRecord) -> Result<FileRecord, Fault> {
+    if file.indexed_at.is_some() {
+        return Ok(file);
+    }
+    let cause = match file.status {
+        FileStatus::Failed => {
+            let why = file.error.as_deref().unwrap_or("it could not be read");
+            format!("`{}` ({}) failed: {why}", file.name.as_str(), file.id)
+        }
+        status => format!("`{}` ({}) is still {}", file.name.as_str(), file.id, status.as_str()),
+    };
+    Err(Fault::new(Reason::NotReady, cause).param("sources").hint("GET /files/{file_id} shows how it stands"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_source_named_twice_counts_once() {
+        let sources = |names: &[&str]| names.iter().map(ToString::to_string).collect();
+        assert_eq!(distinct(sources(&["b", "a", "b"])).unwrap(), ["b", "a"]);
+        assert_eq!(distinct(sources(&[])).unwrap_err().reason, Reason::InvalidParameter);
+    }
+}
