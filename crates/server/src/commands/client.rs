@@ -1,6 +1,10 @@
-//! Speaks to a server over HTTPS, for the commands that are clients: `add`, `files`, `delete`.
+//! Speaks to a server over HTTPS, for the commands that are clients.
 
-use std::{path::PathBuf, sync::Once, time::Duration};
+use std::{
+    path::PathBuf,
+    sync::Once,
+    time::{Duration, Instant},
+};
 
 use clap::Args;
 use engine::{Fault, Reason};
@@ -69,7 +73,17 @@ impl Api {
 
     /// Sends a request that may be sent again, and gives the `data` of its answer.
     pub(super) async fn ask(&self, method: Method, path: &str) -> Result<Value, Fault> {
-        self.patiently(|| Ok(self.request(method.clone(), path))).await
+        self.patiently(|| Ok(self.request(method.clone(), path))).await.map(|(data, _)| data)
+    }
+
+    /// Posts a JSON body, and gives the `data` of the answer.
+    pub(super) async fn post(&self, path: &str, body: &Value) -> Result<Value, Fault> {
+        self.post_timed(path, body).await.map(|(data, _)| data)
+    }
+
+    /// The same with the time from sending to the whole answer, waiting for a limit not counted.
+    pub(super) async fn post_timed(&self, path: &str, body: &Value) -> Result<(Value, Duration), Fault> {
+        self.patiently(|| Ok(self.request(Method::POST, path).json(body))).await
     }
 
     /// Uploads a file; `body` opens it anew for each try.
@@ -91,13 +105,18 @@ impl Api {
             Ok(self.request(Method::POST, &path).multipart(form.part("file", part)))
         })
         .await
+        .map(|(data, _)| data)
     }
 
     /// Waits and tries again where the server says that waiting helps.
-    async fn patiently(&self, request: impl Fn() -> Result<RequestBuilder, Fault>) -> Result<Value, Fault> {
+    async fn patiently(
+        &self,
+        request: impl Fn() -> Result<RequestBuilder, Fault>,
+    ) -> Result<(Value, Duration), Fault> {
         let mut tries = 0;
         loop {
             tries += 1;
+            let sent = Instant::now();
             let response = request()?.send().await.map_err(|error| unreachable(&self.base, &error))?;
             let status = response.status();
             let wait: Option<u64> =
@@ -109,7 +128,7 @@ impl Api {
                 Some(seconds) if waiting_helps && seconds <= 120 && tries < TRIES => {
                     tokio::time::sleep(Duration::from_secs(seconds.max(1))).await;
                 }
-                _ => return data(response).await,
+                _ => return data(response).await.map(|data| (data, sent.elapsed())),
             }
         }
     }
@@ -165,6 +184,7 @@ async fn data(response: Response) -> Result<Value, Fault> {
     let error = &body["error"];
     let reason = match status.as_u16() {
         401 => Reason::KeyInvalid,
+        402 => Reason::UnitsExhausted,
         403 => Reason::BoxUnknown,
         404 => Reason::NotFound,
         409 => Reason::NotReady,

@@ -3,12 +3,14 @@
 mod boxes;
 mod client;
 mod doctor;
+mod eval;
 mod files;
 mod key;
 mod models;
 mod output;
 mod plan;
 mod quickstart;
+mod search;
 mod serve;
 mod shell;
 mod user;
@@ -42,6 +44,7 @@ const EXAMPLES: &str = "Examples:
   quire key add --user ada@example.org --name ci      make an API key (shown once)
   quire box grant Papers eve@example.org admin        let somebody else use the box
   quire add Papers ~/papers                           upload a folder (QUIRE_API_KEY holds the key)
+  quire search Papers \"how long is the warranty?\"     search it
 
 Settings are documented in defaults.toml; each can be set in a file (--config) or by the environment, as in
 QUIRE__LIMITS__KEY_REQUESTS=500.";
@@ -82,6 +85,10 @@ enum Command {
     Add(files::Add),
     /// List the files of a box
     Files(files::List),
+    /// Search a box
+    Search(search::Search),
+    /// Measure how well a box is searched, by questions whose answers are known
+    Eval(eval::Eval),
     /// Delete files for good
     Delete(files::Delete),
     /// Models: list, verify, pull
@@ -144,6 +151,8 @@ async fn execute(cli: Cli) -> Result<ExitCode, Fault> {
         Command::Plan(command) => plan::run(global, command).await,
         Command::Models(command) => models::run(global, command).await,
         Command::Files(list) => files::list(global, list).await,
+        Command::Search(search) => search::run(global, search).await,
+        Command::Eval(eval) => eval::run(global, eval).await,
         Command::Delete(delete) => files::delete(global, delete).await,
         Command::Completions(completions) => shell::complete(completions, &mut Cli::command()),
         Command::Man(man) => shell::manual(man, Cli::command()),

@@ -1,0 +1,151 @@
+//! Recall, nDCG, MRR and latency of a list of outcomes.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::{
+    Outcome, output,
+    questions::{Question, Target},
+};
+
+/// How deep recall is looked at.
+pub(super) const DEPTHS: [usize; 4] = [1, 3, 5, 10];
+
+/// The whole in numbers; shares are 0–1.
+pub(super) struct Summary {
+    pub(super) questions: usize,
+    /// The share of questions with something relevant among the first so many.
+    pub(super) hit: [f64; 4],
+    /// The share of what is relevant that is among the first so many.
+    pub(super) recall: [f64; 4],
+    pub(super) ndcg: f64,
+    pub(super) mrr: f64,
+    /// 50th, 90th and 99th percentile.
+    pub(super) latency: [Duration; 3],
+    pub(super) units: u64,
+}
+
+impl Summary {
+    pub(super) fn of(outcomes: &[Outcome]) -> Self {
+        let mean = |value: &dyn Fn(&Outcome) -> f64| {
+            outcomes.iter().map(value).sum::<f64>() / outcomes.len().max(1) as f64
+        };
+        let mut times: Vec<Duration> = outcomes.iter().map(|outcome| outcome.took).collect();
+        times.sort();
+        let percentile = |share: f64| times[((times.len() - 1) as f64 * share).round() as usize];
+        Summary {
+            questions: outcomes.len(),
+            hit: DEPTHS.map(|depth| mean(&|o| f64::from(first(o).is_some_and(|rank| rank <= depth)))),
+            recall: DEPTHS.map(|depth| mean(&|o| recall(&o.question, &o.found, depth))),
+            ndcg: mean(&|o| ndcg(&o.question, &o.found, 10)),
+            mrr: mean(&|o| first(o).map_or(0.0, |rank| 1.0 / rank as f64)),
+            latency: [0.5, 0.9, 0.99].map(percentile),
+            units: outcomes.iter().map(|outcome| outcome.units).sum(),
+        }
+    }
+
+    pub(super) fn rows(&self) -> Vec<(String, String)> {
+        let percent = |share: f64| format!("{:.1}%", share * 100.0);
+        let ms = |time: Duration| format!("{:.1} ms", time.as_secs_f64() * 1e3);
+        let mut rows = vec![("questions".to_string(), self.questions.to_string())];
+        for (depth, share) in DEPTHS.into_iter().zip(self.hit) {
+            rows.push((format!("found among the first {depth}"), percent(share)));
+        }
+        for (depth, share) in DEPTHS.into_iter().zip(self.recall) {
+            rows.push((format!("recall@{depth}"), percent(share)));
+        }
+        rows.push(("nDCG@10".into(), percent(self.ndcg)));
+        rows.push(("MRR".into(), percent(self.mrr)));
+        for (name, time) in ["p50", "p90", "p99"].into_iter().zip(self.latency) {
+            rows.push((format!("latency {name}"), ms(time)));
+        }
+        rows.push(("intelligence units".into(), self.units.to_string()));
+        rows
+    }
+
+    pub(super) fn table(&self) -> String {
+        let rows: Vec<Vec<String>> = self.rows().into_iter().map(|(name, value)| vec![name, value]).collect();
+        output::table(&["MEASURE", "VALUE"], &rows, "")
+    }
+
+    pub(super) fn json(&self) -> Value {
+        let by_depth = |shares: &[f64; 4]| -> Value {
+            DEPTHS
+                .iter()
+                .zip(shares)
+                .map(|(depth, share)| (depth.to_string(), json!(share)))
+                .collect::<serde_json::Map<_, _>>()
+                .into()
+        };
+        let ms = self.latency.map(|time| time.as_secs_f64() * 1e3);
+        json!({
+            "questions": self.questions,
+            "hit": by_depth(&self.hit),
+            "recall": by_depth(&self.recall),
+            "ndcg10": self.ndcg,
+            "mrr": self.mrr,
+            "latency_ms": {"p50": ms[0], "p90": ms[1], "p99": ms[2]},
+            "units": self.units,
+        })
+    }
+}
+
+/// The rank of the first relevant place, from 1.
+pub(super) fn first(outcome: &Outcome) -> Option<usize> {
+    let relevant = |found: &Target| outcome.question.relevant.iter().any(|target| target.is(found));
+    outcome.found.iter().position(relevant).map(|at| at + 1)
+}
+
+fn recall(question: &Question, found: &[Target], depth: usize) -> f64 {
+    let seen = |target: &&Target| found.iter().take(depth).any(|found| target.is(found));
+    question.relevant.iter().filter(seen).count() as f64 / question.relevant.len() as f64
+}
+
+/// Each relevant place counts once, at its first rank.
+fn ndcg(question: &Question, found: &[Target], depth: usize) -> f64 {
+    let discount = |at: usize| 1.0 / ((at + 2) as f64).log2();
+    let gain = |target: &Target| 2f64.powf(target.grade) - 1.0;
+    let mut left: Vec<&Target> = question.relevant.iter().collect();
+    let mut gained = 0.0;
+    for (at, found) in found.iter().take(depth).enumerate() {
+        if let Some(place) = left.iter().position(|target| target.is(found)) {
+            gained += gain(left.remove(place)) * discount(at);
+        }
+    }
+    let mut gains: Vec<f64> = question.relevant.iter().map(gain).collect();
+    gains.sort_by(|a, b| b.total_cmp(a));
+    let best: f64 = gains.iter().take(depth).enumerate().map(|(at, gain)| gain * discount(at)).sum();
+    if best == 0.0 { 0.0 } else { gained / best }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(file: &str, page: Option<u64>) -> Target {
+        Target { file: file.into(), page, grade: 1.0 }
+    }
+
+    fn outcome(relevant: Vec<Target>, found: Vec<Target>) -> Outcome {
+        let question = Question { text: "q".into(), relevant };
+        Outcome { question, found, took: Duration::from_millis(5), units: 2 }
+    }
+
+    #[test]
+    fn measures_are_those_of_the_books() {
+        let found = vec![place("x", Some(1)), place("a", Some(3)), place("b", Some(9))];
+        let outcomes = [
+            outcome(vec![place("a", Some(3)), place("b", None)], found.clone()),
+            outcome(vec![place("a", Some(4))], found),
+        ];
+        let summary = Summary::of(&outcomes);
+        assert_eq!(summary.hit, [0.0, 0.5, 0.5, 0.5]);
+        assert_eq!(summary.recall, [0.0, 0.5, 0.5, 0.5]);
+        assert_eq!(summary.mrr, 0.25);
+        let expected = (1.0 / 3f64.log2() + 0.5) / (1.0 + 1.0 / 3f64.log2()) / 2.0;
+        assert!((summary.ndcg - expected).abs() < 1e-9);
+        assert_eq!(summary.units, 4);
+        assert!(summary.table().contains("nDCG@10"));
+    }
+}

@@ -1,0 +1,108 @@
+//! The report: one HTML file with plots, nothing fetched from anywhere.
+
+use std::fmt::Write;
+
+use super::{
+    Outcome,
+    measures::{self, DEPTHS, Summary},
+};
+
+const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#1d2433;background:#fff}
+h1,h2{font-weight:600}table{border-collapse:collapse}td,th{padding:.3rem .8rem;border-bottom:1px solid #d9dee8;text-align:left;vertical-align:top}
+svg{max-width:100%;height:auto}svg text{font:12px system-ui,sans-serif;fill:currentColor}.bar{fill:#3b6fd4}.miss{color:#b3261e}
+@media(prefers-color-scheme:dark){body{color:#e6e9f0;background:#12151c}td,th{border-color:#2c3342}.bar{fill:#7aa2f7}.miss{color:#ff8a80}}";
+
+/// The whole report.
+pub(super) fn html(name: &str, summary: &Summary, outcomes: &[Outcome]) -> String {
+    let mut page = format!(
+        "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">\
+         <title>Search in {0}</title><style>{STYLE}</style><h1>Search in {0}</h1>",
+        escaped(name)
+    );
+    page.push_str("<table>");
+    for (name, value) in summary.rows() {
+        let _ = write!(page, "<tr><th scope=\"row\">{name}</th><td>{value}</td></tr>");
+    }
+    page.push_str("</table><h2>Found among the first</h2>");
+    let hits = DEPTHS.iter().zip(summary.hit);
+    page.push_str(&bars(
+        &hits.map(|(depth, share)| (depth.to_string(), share * 100.0)).collect::<Vec<_>>(),
+        "%",
+    ));
+    page.push_str("<h2>Rank of the first right place</h2>");
+    page.push_str(&bars(&ranks(outcomes), ""));
+    page.push_str("<h2>Latency</h2>");
+    page.push_str(&bars(&latencies(outcomes), ""));
+    page.push_str(
+        "<h2>Questions</h2><table><tr><th>Question<th>Should find<th>Found first<th>Rank<th>ms</tr>",
+    );
+    for outcome in outcomes {
+        let wanted: Vec<String> = outcome.question.relevant.iter().map(|t| escaped(&t.to_string())).collect();
+        let found: Vec<String> = outcome.found.iter().take(3).map(|t| escaped(&t.to_string())).collect();
+        let rank = measures::first(outcome);
+        let shown = rank.map_or("<span class=\"miss\">not found</span>".into(), |rank| rank.to_string());
+        let _ = write!(
+            page,
+            "<tr><td>{}<td>{}<td>{}<td>{shown}<td>{:.0}</tr>",
+            escaped(&outcome.question.text),
+            wanted.join("<br>"),
+            found.join("<br>"),
+            outcome.took.as_secs_f64() * 1e3
+        );
+    }
+    page.push_str("</table></html>\n");
+    page
+}
+
+/// How often the first right place stood at each rank.
+fn ranks(outcomes: &[Outcome]) -> Vec<(String, f64)> {
+    let count = |rank: Option<usize>| outcomes.iter().filter(|o| measures::first(o) == rank).count() as f64;
+    let mut bars: Vec<(String, f64)> = (1..=10).map(|rank| (rank.to_string(), count(Some(rank)))).collect();
+    bars.push(("none".into(), outcomes.iter().filter(|o| measures::first(o).is_none()).count() as f64));
+    bars
+}
+
+/// How many searches took how long, in steps that double.
+fn latencies(outcomes: &[Outcome]) -> Vec<(String, f64)> {
+    let mut bars = Vec::new();
+    let mut from = 0.0;
+    for to in [2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0, f64::INFINITY] {
+        let within = |o: &&Outcome| (from..to).contains(&(o.took.as_secs_f64() * 1e3));
+        let name = if to.is_finite() { format!("< {to} ms") } else { format!("≥ {from} ms") };
+        bars.push((name, outcomes.iter().filter(within).count() as f64));
+        from = to;
+    }
+    bars
+}
+
+/// A bar chart.
+fn bars(values: &[(String, f64)], unit: &str) -> String {
+    let (width, height, room) = (64.0, 160.0, 24.0);
+    let most = values.iter().map(|(_, value)| *value).fold(1.0, f64::max);
+    let total = width * values.len() as f64;
+    let mut svg =
+        format!("<svg role=\"img\" viewBox=\"0 0 {total} {}\" width=\"{total}\">", height + 2.0 * room);
+    for (at, (name, value)) in values.iter().enumerate() {
+        let (x, tall) = (at as f64 * width, value / most * height);
+        let top = room + height - tall;
+        let _ = write!(
+            svg,
+            "<rect class=\"bar\" x=\"{}\" y=\"{top:.1}\" width=\"{}\" height=\"{tall:.1}\"/>\
+             <text x=\"{2}\" y=\"{3:.1}\" text-anchor=\"middle\">{4}{unit}</text>\
+             <text x=\"{2}\" y=\"{5}\" text-anchor=\"middle\">{6}</text>",
+            x + 8.0,
+            width - 16.0,
+            x + width / 2.0,
+            top - 4.0,
+            (value * 10.0).round() / 10.0,
+            height + 2.0 * room - 6.0,
+            escaped(name)
+        );
+    }
+    svg.push_str("</svg>");
+    svg
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
