@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from service import SHARED, Server, children
 
 FOLDER = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else SHARED / "hostile"

@@ -17,6 +17,7 @@ import tempfile
 import threading
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from service import SHARED, Server, text_pdf
 
 KILLS, FILES, SEED = (int(sys.argv[n]) if len(sys.argv) > n else default for n, default in ((1, 20), (2, 200), (3, 1)))

@@ -10,6 +10,7 @@ import tempfile
 import threading
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from service import Server, text_pdf
 
 PAGES = int(sys.argv[1]) if len(sys.argv) > 1 else 1000

@@ -12,6 +12,7 @@ use crate::{
     config::Config,
     http::{auth::Identities, guard::Guard, metrics::Metrics},
     library::Library,
+    reindex::RecentQueries,
 };
 
 /// A handle on the server's parts; cheap to clone.
@@ -28,6 +29,8 @@ pub struct Parts {
     pub library: Arc<Library>,
     /// Finds passages.
     pub search: Search,
+    /// What was asked lately.
+    pub recent_queries: RecentQueries,
     /// Signs download links.
     pub link_secret: Vec<u8>,
     /// Counts requests.

@@ -8,4 +8,5 @@ pub mod http;
 pub mod library;
 pub mod logging;
 pub mod passwords;
+pub mod reindex;
 pub mod worker;

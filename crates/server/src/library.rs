@@ -12,7 +12,7 @@ use engine::{
     },
 };
 use stores::blobs::{Blobs, Staged};
-use tokio::sync::{Mutex, MutexGuard, Notify, broadcast};
+use tokio::sync::{Mutex, MutexGuard, Notify, RwLock, RwLockReadGuard, RwLockWriteGuard, broadcast};
 
 /// Events kept for a listener that is slow; one that is slower misses some and is told so.
 const EVENTS_KEPT: usize = 1024;
@@ -31,6 +31,13 @@ pub struct Library {
     pub wake: Notify,
     events: broadcast::Sender<Arc<FileRecord>>,
     locks: [Mutex<()>; LOCKS],
+    /// By box; held for writing while an index is exchanged.
+    held: [RwLock<()>; LOCKS],
+}
+
+/// The lock that an id shares with some others: identifiers begin with the time, so the last byte spreads them evenly.
+fn shared_by(id: &[u8; 16]) -> usize {
+    usize::from(id[15]) % LOCKS
 }
 
 /// What a deletion removed.
@@ -48,13 +55,19 @@ impl Library {
     pub fn new(catalog: Arc<dyn Catalog>, blobs: Blobs, index: Arc<dyn Index>) -> Self {
         let (events, _) = broadcast::channel(EVENTS_KEPT);
         let locks = std::array::from_fn(|_| Mutex::new(()));
-        Library { catalog, blobs, index, wake: Notify::new(), events, locks }
+        let held = std::array::from_fn(|_| RwLock::new(()));
+        Library { catalog, blobs, index, wake: Notify::new(), events, locks, held }
     }
 
     /// Whoever changes the content of a file holds its lock, so that a deletion and a worker never overtake each other.
-    pub async fn lock(&self, file: FileId) -> MutexGuard<'_, ()> {
-        let last = file.as_bytes()[15];
-        self.locks[usize::from(last) % LOCKS].lock().await
+    pub async fn lock(&self, box_id: BoxId, file: FileId) -> (RwLockReadGuard<'_, ()>, MutexGuard<'_, ()>) {
+        let changing = self.held[shared_by(box_id.as_bytes())].read().await;
+        (changing, self.locks[shared_by(file.as_bytes())].lock().await)
+    }
+
+    /// Keeps everybody from changing the content of a box.
+    pub async fn hold(&self, box_id: BoxId) -> RwLockWriteGuard<'_, ()> {
+        self.held[shared_by(box_id.as_bytes())].write().await
     }
 
     /// Makes a file of a received original. When this returns, the file is on disk and in the queue.
@@ -85,7 +98,7 @@ impl Library {
 
     /// Deletes a file: when this returns, nothing of it can be read, searched, cited or downloaded.
     pub async fn delete(&self, writing: &Writing, file: FileId) -> Result<Option<Receipt>, Fault> {
-        let _lock = self.lock(file).await;
+        let _lock = self.lock(writing.box_id(), file).await;
         let Some(deletion) = self.catalog.begin_delete(writing, file).await? else { return Ok(None) };
         self.tell(FileRecord { status: FileStatus::Deleting, ..deletion.file.clone() });
         self.finish_delete(deletion).await.map(Some)
@@ -95,6 +108,8 @@ impl Library {
         let Deletion { file, originals } = deletion;
         let writing = Writing::for_operator(file.box_id);
         let removed = self.index.remove(&writing, file.id).await?;
+        // An earlier index of the box that is kept to go back to, or one under way, is not to keep it either.
+        self.index.draft().remove(&writing, file.id).await?;
         let mut gone = 0;
         for sha256 in originals {
             gone += u64::from(self.remove_original(&sha256).await?);
@@ -114,6 +129,7 @@ impl Library {
         let originals = self.catalog.originals_of_box(&writing).await?;
         self.catalog.delete_box(&writing).await?;
         self.index.drop_box(&writing).await?;
+        self.index.draft().drop_box(&writing).await?;
         for sha256 in originals {
             self.remove_original(&sha256).await?;
         }

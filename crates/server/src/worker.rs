@@ -9,7 +9,7 @@ use std::{
 };
 
 use engine::{
-    Fault,
+    Fault, Reason,
     ingest::{EmbeddedFile, Ingest},
     seams::{
         catalog::{FileProgress, Job, JobOutcome},
@@ -117,11 +117,19 @@ async fn index(
     embedded: &EmbeddedFile,
     progress: FileProgress,
 ) -> Result<bool, Fault> {
-    let _lock = library.lock(job.file).await;
+    let _lock = library.lock(job.box_id, job.file).await;
     if !library.catalog.beat(job, worker, progress, Timestamp::now()).await? {
         return Ok(false);
     }
-    let ingested = ingest.index(&job.writing(), job.file, embedded).await?;
+    let ingested = match ingest.index(&job.writing(), job.file, embedded).await {
+        // Another model than the box has: trying again will not help, and the cause says what will.
+        Err(fault) if fault.reason == Reason::Conflict => {
+            return write(library, job, worker, JobOutcome::Failed { error: fault.cause }).await;
+        }
+        ingested => ingested?,
+    };
+    // What an earlier index of the box has of the file is of an older version now.
+    library.index.draft().remove(&job.writing(), job.file).await?;
     let outcome = JobOutcome::Indexed {
         status: ingested.status,
         media_type: ingested.media_type,

@@ -134,6 +134,7 @@ async fn one_box(folder: &Path, subjects: &[Vec<f32>], chunks: usize) {
                 let wanted = Recall {
                     text: text.then_some(&words),
                     vector: vector_side.then_some(&query),
+                    model: "made-up",
                     only,
                     limit: 100,
                 };
@@ -179,8 +180,13 @@ async fn many_boxes(folder: &Path, subjects: &[Vec<f32>], count: usize) {
     for _ in 0..1_000 {
         let writing = boxes[noise.below(boxes.len())];
         let query = vector(&mut noise, &subjects[0]);
-        let wanted =
-            Recall { text: Some("word1 subject5word3"), vector: Some(&query), only: None, limit: 100 };
+        let wanted = Recall {
+            text: Some("word1 subject5word3"),
+            vector: Some(&query),
+            model: "made-up",
+            only: None,
+            limit: 100,
+        };
         let started = Instant::now();
         index.recall(writing.reading(), wanted).await.expect("candidates");
         millis.push(started.elapsed().as_secs_f64() * 1e3);

@@ -1,10 +1,13 @@
 //! The ingest path: upload → parse → chunk → embed → index.
 
 pub mod chunk;
+mod reindex;
 
 use std::{path::Path, sync::Arc};
 
 use std::time::Duration;
+
+pub use reindex::Draft;
 
 use crate::{
     Fault, Reason,

@@ -1,6 +1,6 @@
 //! Holds the pages, chunks, vectors and full text of boxes, and recalls candidates from them.
 
-use std::collections::HashSet;
+use std::{collections::HashSet, sync::Arc};
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
@@ -63,6 +63,9 @@ pub struct Recall<'a> {
     pub text: Option<&'a str>,
     /// The query as a vector; `None` skips the vector side.
     pub vector: Option<&'a [f32]>,
+    /// The id of the model that made the vector. A box with vectors of another is refused with
+    /// [`Reason::Conflict`](crate::Reason::Conflict).
+    pub model: &'a str,
     /// Only chunks of these files; `None` is the whole box.
     pub only: Option<&'a HashSet<FileId>>,
     /// How many candidates a side.
@@ -88,10 +91,14 @@ pub struct Recalled {
 }
 
 /// How much the index holds of one file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Held {
     /// Which file.
     pub file: FileId,
+    /// Grows whenever the file is stored anew.
+    pub revision: i64,
+    /// Its title, or nothing.
+    pub title: Option<String>,
     /// Its pages.
     pub pages: u64,
     /// Its chunks, each with one vector.
@@ -144,4 +151,10 @@ pub trait Index: Send + Sync {
 
     /// What the box holds, file by file.
     async fn contents(&self, reading: &Reading) -> Result<Contents, Fault>;
+
+    /// A second index of the same boxes, beside this one: what is built there is not found here until it is adopted.
+    fn draft(&self) -> Arc<dyn Index>;
+
+    /// Makes the draft of a box its content in one step, and what was its content its draft: adopting again goes back.
+    async fn adopt(&self, writing: &Writing) -> Result<(), Fault>;
 }

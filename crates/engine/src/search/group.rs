@@ -20,17 +20,19 @@ pub(super) enum Fate {
     Crowded,
 }
 
-/// The fate of each passage, in order; `passages` are best first.
+/// The fate of each passage, in order; `passages` are best first. Once as many are kept as are `wanted`, copies are no
+/// longer looked for: comparing is the dear part, and what comes after is not shown.
 pub(super) fn fates<'a>(
     passages: impl Iterator<Item = (ChunkId, &'a str)>,
     most_per_file: Option<usize>,
+    wanted: usize,
 ) -> Vec<Fate> {
     let mut kept: Vec<(ChunkId, HashSet<u64>)> = Vec::new();
     let mut per_file: HashMap<FileId, usize> = HashMap::new();
     passages
         .map(|(id, text)| {
-            let runs = runs(text);
-            if let Some((other, _)) = kept.iter().find(|(_, other)| same(other, &runs)) {
+            let runs = if kept.len() < wanted { runs(text) } else { HashSet::new() };
+            if let Some((other, _)) = kept.iter().find(|(_, other)| !runs.is_empty() && same(other, &runs)) {
                 return Fate::Merged(*other);
             }
             let of_file = per_file.entry(id.file).or_default();
@@ -89,7 +91,7 @@ mod tests {
             (id(one, 2), "And a third thing that is new."),
             (id(two, 6), "The warranty lasts for two years."),
         ];
-        let fates = fates(passages.into_iter(), Some(2));
+        let fates = fates(passages.into_iter(), Some(2), 10);
         let merged = Fate::Merged(id(one, 0));
         assert_eq!(fates, [Fate::Kept, merged, Fate::Kept, Fate::Crowded, Fate::Kept]);
     }

@@ -105,6 +105,11 @@ impl Search {
         Search { index, embedder, reranker }
     }
 
+    /// The same search over another index.
+    pub fn over(&self, index: Arc<dyn Index>) -> Self {
+        Search { index, ..self.clone() }
+    }
+
     /// Searches one box.
     pub async fn run(&self, reading: &Reading, request: SearchRequest) -> Result<SearchHits, Fault> {
         request.check()?;
@@ -145,6 +150,7 @@ impl Search {
         let recall = Recall {
             text: (request.mode != Mode::Semantic).then_some(&request.query[..]),
             vector: if request.mode == Mode::Keyword { None } else { vector },
+            model: self.embedder.id(),
             only: request.only.as_ref(),
             limit: RECALLED,
         };
@@ -262,7 +268,7 @@ fn grouped(
 ) -> Vec<(Candidate, f32, Vec<ChunkId>)> {
     let texts =
         hits.iter().map(|(candidate, _)| (candidate.id, candidate.chunk().map_or("", |chunk| &chunk.text)));
-    let fates = group::fates(texts, request.max_chunks_per_document);
+    let fates = group::fates(texts, request.max_chunks_per_document, request.top_k);
     let mut kept: Vec<(Candidate, f32, Vec<ChunkId>)> = Vec::new();
     for ((candidate, score), fate) in hits.into_iter().zip(fates) {
         match fate {

@@ -129,6 +129,14 @@ impl Index for Memory {
     async fn contents(&self, _: &Reading) -> Result<Contents, Fault> {
         Ok(Contents::default())
     }
+
+    fn draft(&self) -> Arc<dyn Index> {
+        unreachable!("nothing is reindexed here")
+    }
+
+    async fn adopt(&self, _: &Writing) -> Result<(), Fault> {
+        unreachable!("nothing is reindexed here")
+    }
 }
 
 async fn search(memory: Memory, request: SearchRequest) -> Result<SearchHits, Fault> {

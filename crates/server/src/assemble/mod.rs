@@ -21,6 +21,7 @@ use crate::{
     config::Config,
     http::{auth::Identities, guard::Guard, metrics::Metrics},
     library::Library,
+    reindex::RecentQueries,
 };
 
 /// The first word on the command line of a parser's child process.
@@ -61,6 +62,7 @@ pub async fn assemble_with(data: &Path, config: Config, models: Models) -> Resul
     let library = Arc::new(open_library(data)?);
     library.recover().await?;
     library.catalog.requeue_abandoned(jiff::Timestamp::MAX).await?;
+    library.catalog.resume_reindexes().await?;
     let limiter = limiter::Memory::open(config.limits.requests(), &data.join("limits"))?;
     let ingest = Ingest {
         parser: Arc::new(parser(data, &config)?),
@@ -73,6 +75,7 @@ pub async fn assemble_with(data: &Path, config: Config, models: Models) -> Resul
         link_secret: library.catalog.link_secret().await?,
         library,
         search,
+        recent_queries: RecentQueries::default(),
         limiter: Arc::new(limiter),
         identities: Identities::default(),
         guard: Guard::default(),
@@ -92,6 +95,11 @@ fn lock(data: &Path) -> Result<File> {
         bail!("another quire server runs on {}; stop it, or use another --data folder", data.display());
     }
     Ok(file)
+}
+
+/// Whether a server runs on a data folder.
+pub fn is_served(data: &Path) -> bool {
+    File::open(data.join("lock")).is_ok_and(|file| file.try_lock().is_err())
 }
 
 /// Files are read by children of this very binary.

@@ -10,6 +10,7 @@ mod models;
 mod output;
 mod plan;
 mod quickstart;
+mod reindex;
 mod search;
 mod serve;
 mod shell;
@@ -94,6 +95,8 @@ enum Command {
     /// Models: list, verify, pull
     #[command(subcommand)]
     Models(models::Command),
+    /// Index a box anew with the models in force, beside the old index
+    Reindex(reindex::Reindex),
     /// Check settings, store and helpers; --scrub reads every original again
     Doctor(doctor::Doctor),
     /// Print a completion script for your shell
@@ -149,6 +152,7 @@ async fn execute(cli: Cli) -> Result<ExitCode, Fault> {
         Command::Boxes(command) => boxes::run(global, command).await,
         Command::Key(command) => key::run(global, command).await,
         Command::Plan(command) => plan::run(global, command).await,
+        Command::Reindex(wanted) => reindex::run(global, wanted).await,
         Command::Models(command) => models::run(global, command).await,
         Command::Files(list) => files::list(global, list).await,
         Command::Search(search) => search::run(global, search).await,

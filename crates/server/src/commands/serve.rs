@@ -19,7 +19,7 @@ use crate::{
         listener::{self, Service},
         routes,
     },
-    logging, worker,
+    logging, reindex, worker,
 };
 
 /// How often it is written down when keys were last used.
@@ -91,6 +91,8 @@ fn start_workers(app: &App, ingest: &Ingest, shutdown: &CancellationToken) -> Ta
         let name = format!("{}-{number}", std::process::id());
         tracker.spawn(worker::run(app.library.clone(), ingest.clone(), name, shutdown.clone()));
     }
+    let (app, ingest, shutdown) = (app.clone(), ingest.clone(), shutdown.clone());
+    tracker.spawn(async move { reindex::run(&app.library, &ingest, &app.search, shutdown).await });
     tracker.close();
     tracker
 }
@@ -154,6 +156,9 @@ async fn write_down_uses(app: App, shutdown: CancellationToken) {
         };
         if let Err(fault) = app.identities.write_down_uses(&*app.catalog).await {
             tracing::warn!(error = ?fault, "Could not write down when keys were used");
+        }
+        if let Err(fault) = app.recent_queries.write_down(&*app.catalog).await {
+            tracing::warn!(error = ?fault, "Could not write down what was asked");
         }
         if stopping {
             return;

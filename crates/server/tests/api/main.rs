@@ -9,6 +9,7 @@ mod limits;
 mod links;
 mod matrix;
 mod openapi;
+mod reindex;
 mod search;
 mod support;
 mod transport;

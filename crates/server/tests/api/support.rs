@@ -6,6 +6,7 @@ use engine::{
     access::{Role, Writing},
     apikey::ApiKey,
     ids::{BoxId, UserId},
+    ingest::Ingest,
     seams::catalog::{Catalog, NewKey, NewUser},
 };
 use jiff::Timestamp;
@@ -31,6 +32,7 @@ pub(crate) struct TestApp {
     pub(crate) app: App,
     pub(crate) address: SocketAddr,
     pub(crate) client: Client,
+    pub(crate) ingest: Ingest,
     pub(crate) folder: Arc<tempfile::TempDir>,
     shutdown: CancellationToken,
     server: JoinHandle<()>,
@@ -58,6 +60,15 @@ impl TestApp {
     /// A server on a data folder that may have been used before.
     pub(crate) async fn on(folder: Arc<tempfile::TempDir>, config: Config) -> Self {
         let models = assemble::Models { embedder: Arc::new(models::FakeEmbedder), reranker: None };
+        Self::with_models(folder, config, models).await
+    }
+
+    /// The same with models of the test's own.
+    pub(crate) async fn with_models(
+        folder: Arc<tempfile::TempDir>,
+        config: Config,
+        models: assemble::Models,
+    ) -> Self {
         let mut assembled = assemble::assemble_with(folder.path(), config, models).await.unwrap();
         // This process is the test, not quire: the parser's children must be told who they are.
         let scratch_root = folder.path().join("scratch");
@@ -67,7 +78,7 @@ impl TestApp {
             limits: parsers::Limits::default(),
             scratch_root,
         });
-        let app = assembled.app.clone();
+        let (app, ingest) = (assembled.app.clone(), assembled.ingest.clone());
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let shutdown = app.shutdown.clone();
@@ -80,7 +91,17 @@ impl TestApp {
         });
         let server = tokio::spawn(listener::serve(listener, service));
         let client = client(folder.path());
-        TestApp { catalog: app.catalog.clone(), app, address, client, folder, shutdown, server, worker }
+        TestApp {
+            catalog: app.catalog.clone(),
+            app,
+            address,
+            client,
+            ingest,
+            folder,
+            shutdown,
+            server,
+            worker,
+        }
     }
 
     /// Stops as a signal would, and hands the data folder on.

@@ -69,8 +69,13 @@ pub(crate) async fn write(root: &Path, folder: &Path, names: &[&str]) {
         let mut file = BufWriter::new(file);
         for (query, text) in &set.queries {
             let embedding = prepared.of(text);
-            let recall =
-                Recall { text: Some(text), vector: Some(&embedding.vector), only: None, limit: LIMIT };
+            let recall = Recall {
+                text: Some(text),
+                vector: Some(&embedding.vector),
+                model: "prepared",
+                only: None,
+                limit: LIMIT,
+            };
             let recalled = stored.index.recall(stored.writing.reading(), recall).await.expect("candidates");
             let mut known: BTreeMap<ChunkId, Known> = BTreeMap::new();
             for candidate in recalled.semantic {

@@ -28,7 +28,8 @@ pub(crate) async fn print(root: &Path, folder: &Path, names: &[&str]) {
                 continue;
             };
             let vector = prepared.of(text).vector;
-            let recall = Recall { text: Some(text), vector: Some(&vector), only: None, limit: 100 };
+            let recall =
+                Recall { text: Some(text), vector: Some(&vector), model: "prepared", only: None, limit: 100 };
             let recalled = stored.index.recall(&reading, recall).await.expect("candidates");
             let mut orders = vec![
                 recalled.keyword.iter().map(|found| found.chunk.file).collect(),

@@ -316,7 +316,12 @@ fn requeue(transaction: &Transaction<'_>, file: &FileRecord, now: Timestamp) -> 
 }
 
 /// A new job in place of any older one: a worker still at that finds its job gone and stops.
-fn enqueue(transaction: &Transaction<'_>, box_id: BoxId, file: FileId, now: Timestamp) -> Result<(), Fault> {
+pub(super) fn enqueue(
+    transaction: &Transaction<'_>,
+    box_id: BoxId,
+    file: FileId,
+    now: Timestamp,
+) -> Result<(), Fault> {
     transaction.execute("delete from jobs where file_id = $1", &[file.into()])?;
     transaction.execute(
         "insert into jobs (id, file_id, box_id, due_at, failures, starts, created_at) values ($1, $2, $3, $4, 0, 0, $4)",

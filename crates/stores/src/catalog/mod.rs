@@ -8,6 +8,7 @@ mod files;
 mod jobs;
 mod keys;
 mod migrations;
+mod reindex;
 mod sql;
 mod users;
 

@@ -110,14 +110,16 @@ impl Transaction<'_> {
     /// Runs a statement and says how many rows it changed.
     pub(crate) fn execute(&self, sql: &str, parameters: &[Value]) -> Result<usize, Error> {
         let mut statement = self.0.prepare_cached(sql)?;
-        Ok(statement.execute(rusqlite::params_from_iter(parameters))?)
+        bind(&mut statement, parameters)?;
+        Ok(statement.raw_execute()?)
     }
 
     /// All rows of the answer.
     pub(crate) fn all(&self, sql: &str, parameters: &[Value]) -> Result<Vec<Row>, Error> {
         let mut statement = self.0.prepare_cached(sql)?;
         let width = statement.column_count();
-        let mut rows = statement.query(rusqlite::params_from_iter(parameters))?;
+        bind(&mut statement, parameters)?;
+        let mut rows = statement.raw_query();
         let mut answer = Vec::new();
         while let Some(row) = rows.next()? {
             let columns =
@@ -131,6 +133,19 @@ impl Transaction<'_> {
     pub(crate) fn first(&self, sql: &str, parameters: &[Value]) -> Result<Option<Row>, Error> {
         Ok(self.all(sql, parameters)?.into_iter().next())
     }
+}
+
+/// Binds `$1` to the first parameter and so on, wherever they stand in the statement: `SQLite` itself would number them by
+/// their first appearance.
+fn bind(statement: &mut rusqlite::CachedStatement<'_>, parameters: &[Value]) -> Result<(), Error> {
+    for at in 1..=statement.parameter_count() {
+        let name =
+            statement.parameter_name(at).and_then(|name| name.strip_prefix('$')?.parse::<usize>().ok());
+        let parameter = name.and_then(|number| parameters.get(number.checked_sub(1)?));
+        let parameter = parameter.ok_or_else(|| Error::Corrupt("a statement lacks a parameter".into()))?;
+        statement.raw_bind_parameter(at, parameter)?;
+    }
+    Ok(())
 }
 
 fn value(column: ValueRef<'_>) -> Value {

@@ -1,14 +1,16 @@
 //! The boxes that are open now: few enough to keep memory and file handles bounded however many boxes there are.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     fs, io,
     path::{Path, PathBuf},
     sync::Arc,
+    time::Duration,
 };
 
 use engine::{Fault, ids::BoxId};
-use parking_lot::Mutex;
+use nix::fcntl::{AT_FDCWD, RenameFlags, renameat2};
+use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use super::open::OpenBox;
 
@@ -34,12 +36,16 @@ pub(super) struct Boxes {
     root: PathBuf,
     bounds: Bounds,
     open: Mutex<Open>,
+    /// Told when a box is no longer closing.
+    closed: Condvar,
 }
 
 #[derive(Default)]
 struct Open {
     clock: u64,
     boxes: HashMap<BoxId, Entry>,
+    /// Boxes that are being moved: whoever wants one waits.
+    closing: HashSet<BoxId>,
 }
 
 struct Entry {
@@ -56,12 +62,12 @@ impl Boxes {
             fs::remove_dir_all(&dropped)?;
         }
         fs::create_dir_all(dropped)?;
-        Ok(Boxes { root, bounds, open: Mutex::default() })
+        Ok(Boxes { root, bounds, open: Mutex::default(), closed: Condvar::new() })
     }
 
     /// The box, if anything was ever stored in it.
     pub(super) fn existing(&self, id: BoxId) -> Option<Arc<OpenBox>> {
-        let mut open = self.open.lock();
+        let mut open = self.lock(id);
         if !open.boxes.contains_key(&id) && !self.folder(id).join(OpenBox::FILE).exists() {
             return None;
         }
@@ -71,12 +77,21 @@ impl Boxes {
     /// The box, made where it is missing.
     pub(super) fn made(&self, id: BoxId) -> Result<Arc<OpenBox>, Fault> {
         fs::create_dir_all(self.folder(id)).map_err(Fault::internal)?;
-        Ok(self.take(&mut self.open.lock(), id))
+        Ok(self.take(&mut self.lock(id), id))
+    }
+
+    /// The open boxes, once this one is not being moved.
+    fn lock(&self, id: BoxId) -> MutexGuard<'_, Open> {
+        let mut open = self.open.lock();
+        while open.closing.contains(&id) {
+            self.closed.wait(&mut open);
+        }
+        open
     }
 
     /// Removes a box. What is being read from it right now may still be read to its end.
     pub(super) fn drop_box(&self, id: BoxId) -> Result<(), Fault> {
-        let state = self.take(&mut self.open.lock(), id);
+        let state = self.take(&mut self.lock(id), id);
         let aside = self.root.join("dropped").join(id.to_string());
         state.retire(|| {
             self.open.lock().boxes.remove(&id);
@@ -90,6 +105,39 @@ impl Boxes {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Fault::internal(error)),
             _ => Ok(()),
         }
+    }
+
+    /// Exchanges a box's folder with the one that `other` has of it. Nobody sees anything between: whoever uses the box
+    /// finishes first, whoever comes meanwhile waits.
+    pub(super) fn exchange(&self, id: BoxId, other: &Boxes) -> Result<(), Fault> {
+        self.close_while(id, || {
+            other.close_while(id, || {
+                let (mine, theirs) = (self.folder(id), other.folder(id));
+                for folder in [&mine, &theirs] {
+                    fs::create_dir_all(folder).map_err(Fault::internal)?;
+                }
+                renameat2(AT_FDCWD, &mine, AT_FDCWD, &theirs, RenameFlags::RENAME_EXCHANGE)
+                    .map_err(Fault::internal)
+            })
+        })
+    }
+
+    /// Runs `work` while the box is closed. A connection that is closed later would take the new folder's log for its
+    /// own, so every user is waited for.
+    fn close_while(&self, id: BoxId, work: impl FnOnce() -> Result<(), Fault>) -> Result<(), Fault> {
+        let mut open = self.open.lock();
+        while !open.closing.insert(id) {
+            self.closed.wait(&mut open);
+        }
+        while open.boxes.get(&id).is_some_and(|entry| Arc::strong_count(&entry.state) > 1) {
+            parking_lot::MutexGuard::unlocked(&mut open, || std::thread::sleep(Duration::from_millis(1)));
+        }
+        open.boxes.remove(&id);
+        drop(open);
+        let done = work();
+        self.open.lock().closing.remove(&id);
+        self.closed.notify_all();
+        done
     }
 
     /// How many boxes are open now.

@@ -7,7 +7,7 @@ use engine::{
     access::{Reading, Writing},
     document::{Document, Format, Page},
     ids::{BoxId, ChunkId, FileId},
-    seams::index::{Chunk, Held, Index, IndexedChunk, Recall, Recalled, Removed},
+    seams::index::{Chunk, Index, IndexedChunk, Recall, Recalled, Removed},
 };
 
 const MODEL: &str = "test/4";
@@ -26,6 +26,8 @@ pub(super) async fn holds(index: Arc<dyn Index>) {
     scripts_without_spaces_are_found(index).await;
     a_filter_shows_only_its_files(index).await;
     another_model_is_refused_until_the_others_are_gone(index).await;
+    a_draft_is_not_found_until_it_is_adopted(index).await;
+    adopting_is_not_seen_by_those_who_search(index).await;
     boxes_do_not_see_each_other(index).await;
     a_dropped_box_is_empty_and_can_be_used_again(index).await;
     many_writers_and_readers_agree(index).await;
@@ -87,7 +89,10 @@ async fn recall(
     only: Option<&HashSet<FileId>>,
 ) -> Recalled {
     let vector = [1.0, 0.0, 0.0, 0.0];
-    index.recall(reading, Recall { text: Some(text), vector: Some(&vector), only, limit: 10 }).await.unwrap()
+    index
+        .recall(reading, Recall { text: Some(text), vector: Some(&vector), model: MODEL, only, limit: 10 })
+        .await
+        .unwrap()
 }
 
 async fn files_with(index: &dyn Index, reading: &Reading, text: &str) -> HashSet<FileId> {
@@ -119,7 +124,8 @@ async fn a_stored_file_reads_back(index: &dyn Index) {
     assert_eq!(found, vec![Some(chunks[1].clone()), None, Some(chunks[0].clone())]);
     let contents = index.contents(writing.reading()).await.unwrap();
     assert_eq!(contents.model.as_deref(), Some(MODEL));
-    assert_eq!(contents.files, vec![Held { file, pages: 2, chunks: 2 }]);
+    let held = &contents.files[0];
+    assert_eq!((contents.files.len(), held.file, held.pages, held.chunks), (1, file, 2, 2));
 }
 
 async fn pages_come_in_order_from_where_asked(index: &dyn Index) {
@@ -169,7 +175,7 @@ async fn the_nearest_vectors_come_first(index: &dyn Index) {
     ];
     index.replace(&writing, file, &document(&["x"]), &chunks, MODEL).await.unwrap();
     let vector = [1.0, 0.0, 0.0, 0.0];
-    let recall = Recall { text: None, vector: Some(&vector), only: None, limit: 2 };
+    let recall = Recall { text: None, vector: Some(&vector), model: MODEL, only: None, limit: 2 };
     let found = index.recall(writing.reading(), recall).await.unwrap();
     assert_eq!(found.semantic.iter().map(|hit| hit.chunk.ordinal).collect::<Vec<_>>(), [1, 2]);
     assert!((found.semantic[1].score - 0.5f32.sqrt()).abs() < 1e-3);
@@ -260,8 +266,54 @@ async fn another_model_is_refused_until_the_others_are_gone(index: &dyn Index) {
     index.replace(&writing, first, &document(&["new"]), &chunks, "other/2").await.unwrap();
     assert_eq!(index.contents(writing.reading()).await.unwrap().model.as_deref(), Some("other/2"));
     let vector = [1.0, 0.0];
-    let recall = Recall { text: None, vector: Some(&vector), only: None, limit: 2 };
-    assert_eq!(index.recall(writing.reading(), recall).await.unwrap().semantic.len(), 1);
+    let recall = |model| Recall { text: None, vector: Some(&vector), model, only: None, limit: 2 };
+    assert_eq!(index.recall(writing.reading(), recall("other/2")).await.unwrap().semantic.len(), 1);
+    let refused = index.recall(writing.reading(), recall(MODEL)).await.unwrap_err();
+    assert_eq!(refused.reason, Reason::Conflict);
+    index.remove(&writing, first).await.unwrap();
+    assert!(index.recall(writing.reading(), recall(MODEL)).await.unwrap().semantic.is_empty());
+}
+
+async fn a_draft_is_not_found_until_it_is_adopted(index: &dyn Index) {
+    let (writing, file, later) = (fresh(), FileId::generate(), FileId::generate());
+    store(index, &writing, file, &["quince"]).await;
+    let revision = index.contents(writing.reading()).await.unwrap().files[0].revision;
+    let draft = index.draft();
+    store(&*draft, &writing, file, &["loquat"]).await;
+    assert_eq!(files_with(index, writing.reading(), "quince").await.len(), 1);
+    assert!(files_with(index, writing.reading(), "loquat").await.is_empty());
+    index.adopt(&writing).await.unwrap();
+    assert_eq!(files_with(index, writing.reading(), "loquat").await.len(), 1);
+    assert!(files_with(index, writing.reading(), "quince").await.is_empty());
+    store(index, &writing, later, &["sloe"]).await;
+    assert_eq!(files_with(index, writing.reading(), "sloe").await, [later].into());
+    index.adopt(&writing).await.unwrap();
+    assert_eq!(files_with(index, writing.reading(), "quince").await, [file].into());
+    let before = index.contents(writing.reading()).await.unwrap().files;
+    assert_eq!((before.len(), before[0].revision), (1, revision));
+    store(index, &writing, file, &["quince"]).await;
+    assert!(index.contents(writing.reading()).await.unwrap().files[0].revision > revision);
+    // Nothing in the box yet, or nothing in the draft.
+    let other = fresh();
+    store(&*index.draft(), &other, file, &["damson"]).await;
+    index.adopt(&other).await.unwrap();
+    assert_eq!(files_with(index, other.reading(), "damson").await.len(), 1);
+}
+
+/// Searches that run while the box is exchanged see the one or the other, never nothing.
+async fn adopting_is_not_seen_by_those_who_search(index: &dyn Index) {
+    let (writing, file) = (fresh(), FileId::generate());
+    store(index, &writing, file, &["cherry", "old"]).await;
+    store(&*index.draft(), &writing, file, &["cherry", "new"]).await;
+    let searchers = (0..4).map(|number| async move {
+        for _ in 0..50 {
+            if number == 0 {
+                index.adopt(&writing).await.unwrap();
+            }
+            assert_eq!(files_with(index, writing.reading(), "cherry").await.len(), 1);
+        }
+    });
+    join_all(searchers).await;
 }
 
 async fn boxes_do_not_see_each_other(index: &dyn Index) {

@@ -39,6 +39,7 @@ use open::{Incoming, OpenBox};
 #[derive(Clone)]
 pub struct Embedded {
     boxes: Arc<Boxes>,
+    drafts: Arc<Boxes>,
 }
 
 /// What a recall asks of either side.
@@ -51,7 +52,9 @@ struct Wanted {
 impl Embedded {
     /// The index kept under `root`, which is made where it is missing.
     pub fn open(root: impl Into<PathBuf>, bounds: Bounds) -> io::Result<Self> {
-        Ok(Embedded { boxes: Arc::new(Boxes::new(root.into(), bounds)?) })
+        let root = root.into();
+        let drafts = Boxes::new(root.join("drafts"), bounds)?;
+        Ok(Embedded { boxes: Arc::new(Boxes::new(root, bounds)?), drafts: Arc::new(drafts) })
     }
 
     /// How many boxes are open now; never more than the bounds say, unless more are in use at once.
@@ -126,8 +129,8 @@ impl Index for Embedded {
         let wanted = Wanted { only: recall.only.cloned(), limit: recall.limit };
         let by_vector = async {
             let Some(vector) = recall.vector.map(<[f32]>::to_vec) else { return Ok(Vec::new()) };
-            let wanted = wanted.clone();
-            self.read(reading.box_id(), move |open| open.by_vector(&vector, &wanted)).await
+            let (wanted, model) = (wanted.clone(), recall.model.to_string());
+            self.read(reading.box_id(), move |open| open.by_vector(&vector, &model, &wanted)).await
         };
         let by_text = async {
             let Some(text) = recall.text.map(str::to_string) else { return Ok(Vec::new()) };
@@ -147,5 +150,14 @@ impl Index for Embedded {
 
     async fn contents(&self, reading: &Reading) -> Result<Contents, Fault> {
         self.read(reading.box_id(), OpenBox::contents).await
+    }
+
+    fn draft(&self) -> Arc<dyn Index> {
+        Arc::new(Embedded { boxes: self.drafts.clone(), drafts: self.boxes.clone() })
+    }
+
+    async fn adopt(&self, writing: &Writing) -> Result<(), Fault> {
+        let (box_id, drafts) = (writing.box_id(), self.drafts.clone());
+        self.off_thread(move |boxes| boxes.exchange(box_id, &drafts)).await
     }
 }

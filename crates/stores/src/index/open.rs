@@ -143,7 +143,17 @@ impl OpenBox {
     }
 
     /// The candidates of the vector side.
-    pub(super) fn by_vector(&self, query: &[f32], wanted: &Wanted) -> Result<Vec<Candidate>, Fault> {
+    pub(super) fn by_vector(
+        &self,
+        query: &[f32],
+        model: &str,
+        wanted: &Wanted,
+    ) -> Result<Vec<Candidate>, Fault> {
+        let (stored, empty) =
+            self.with_rows(|connection, rows| Ok((truth::model(connection)?, rows.is_empty())))?;
+        if let Some(stored) = stored.filter(|stored| stored != model && !empty) {
+            return Err(other_model(&stored, model));
+        }
         self.with_rows(|connection, rows| {
             let found = rows.nearest(connection, query, wanted.only.as_ref(), wanted.limit)?;
             Ok(found.into_iter().map(|(chunk, score)| Candidate { chunk, score }).collect())
@@ -259,6 +269,11 @@ fn refuse_other_model(connection: &Connection, incoming: &Incoming) -> Result<()
     {
         return Ok(());
     }
-    let cause = format!("the box holds vectors of the model {stored}, these are of {}", incoming.model);
-    Err(Fault::new(Reason::Conflict, cause).hint("remove its files and upload them again, or use a new box"))
+    Err(other_model(&stored, &incoming.model))
+}
+
+fn other_model(stored: &str, other: &str) -> Fault {
+    let cause = format!("the box was indexed with the model {stored}, but the server runs {other}");
+    Fault::new(Reason::Conflict, cause)
+        .hint("the operator can run `quire reindex BOX`, or set models.embedder back")
 }

@@ -68,6 +68,11 @@ impl Rows {
         self.vectors.bytes() + self.runs.len() * 3 * size_of::<Run>()
     }
 
+    /// Whether there is no live chunk.
+    pub(super) fn is_empty(&self) -> bool {
+        self.in_order.is_empty()
+    }
+
     /// How many live chunks there are.
     pub(super) fn len(&self) -> usize {
         self.in_order.iter().map(|run| run.count).sum()

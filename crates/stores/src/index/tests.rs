@@ -65,7 +65,7 @@ async fn store(index: &Embedded, writing: &Writing, word: &str, chunks: usize) -
 }
 
 async fn finds(index: &Embedded, writing: &Writing, word: &str) -> bool {
-    let recall = Recall { text: Some(word), vector: None, only: None, limit: 5 };
+    let recall = Recall { text: Some(word), vector: None, model: "", only: None, limit: 5 };
     !index.recall(writing.reading(), recall).await.unwrap().keyword.is_empty()
 }
 

@@ -186,12 +186,14 @@ pub(super) fn runs(connection: &Connection) -> Result<Vec<(FileId, i64, usize)>>
 /// What the box holds.
 pub(super) fn contents(connection: &Connection) -> Result<Contents> {
     let files = connection
-        .prepare_cached("select id, pages, chunks from files order by id")?
+        .prepare_cached("select id, pages, chunks, number, title from files order by id")?
         .query_map([], |row| {
             Ok(Held {
                 file: file_id(row, 0)?,
                 pages: row.get::<_, u32>(1)?.into(),
                 chunks: row.get::<_, u32>(2)?.into(),
+                revision: row.get(3)?,
+                title: Some(row.get::<_, String>(4)?).filter(|title| !title.is_empty()),
             })
         })?
         .collect::<Result<Vec<_>>>()?;

@@ -4,6 +4,7 @@ mod boxes;
 mod files;
 mod jobs;
 mod keys;
+mod reindex;
 mod users;
 
 pub use boxes::{BoxName, BoxRecord, Boxes, Member};
@@ -13,11 +14,12 @@ pub use files::{
 };
 pub use jobs::{Finished, Job, JobOutcome, Jobs};
 pub use keys::{Exposure, KeyName, KeyRecord, KeyState, Keys, NewKey, StoredKey};
+pub use reindex::{RecentQuery, ReindexAction, ReindexState, Reindexing};
 pub use users::{Email, NewUser, Plan, PlanName, User, Users};
 
 /// Everything the catalog keeps, as one seam; a method is one transaction.
 ///
 /// Implementations: `stores::catalog::Sqlite` (one file, for one machine).
-pub trait Catalog: Users + Boxes + Keys + Files + Jobs {}
+pub trait Catalog: Users + Boxes + Keys + Files + Jobs + Reindexing {}
 
-impl<T: Users + Boxes + Keys + Files + Jobs> Catalog for T {}
+impl<T: Users + Boxes + Keys + Files + Jobs + Reindexing> Catalog for T {}

@@ -184,6 +184,7 @@ pub(super) async fn retrieve(
     let request = body.value.request(&app, &reading).await?;
     let query = request.query.clone();
     let found = app.search.run(&reading, request).await?;
+    app.recent_queries.note(reading.box_id(), &query, &found);
     let result = present(&app, &reading, &origin, query, found, explain).await?;
     let found = Found { documents: [result], usage: SearchUsage { intelligence_units_consumed: 1 } };
     Ok(Success::with_warnings(found, body.warnings))

@@ -4,7 +4,11 @@ use rusqlite::Connection;
 
 use crate::Error;
 
-const STEPS: &[&str] = &[include_str!("20261115_accounts.sql"), include_str!("20261116_files.sql")];
+const STEPS: &[&str] = &[
+    include_str!("20261115_accounts.sql"),
+    include_str!("20261116_files.sql"),
+    include_str!("20261118_reindex.sql"),
+];
 
 /// Runs the steps that the database has not seen, each in its own transaction.
 pub(super) fn run(connection: &mut Connection) -> Result<(), Error> {

@@ -12,13 +12,13 @@ import tempfile
 import time
 import uuid
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+ROOT = pathlib.Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared" / "data"
 
 
 class Server:
     def __init__(self, data=None, env=None):
-        self.binary = ROOT / "target" / "release" / "quire"
+        self.binary = pathlib.Path(os.environ.get("QUIRE_BINARY", ROOT / "target" / "release" / "quire"))
         if not self.binary.exists():
             raise SystemExit("build it first: cargo build --release -p server")
         self.data = pathlib.Path(data or tempfile.mkdtemp(prefix="quire-bench-"))
@@ -27,7 +27,7 @@ class Server:
             self.port = free.getsockname()[1]
         self.env = dict(os.environ, QUIRE_DATA=str(self.data), QUIRE__HTTP__METRICS_LISTEN="",
                         QUIRE__LIMITS__KEY_REQUESTS="1000000000", QUIRE__LIMITS__USER_REQUESTS="1000000000",
-                        QUIRE__LOG__LEVEL="error", **(env or {}))
+                        QUIRE__UNITS__MONTHLY="1000000000", QUIRE__LOG__LEVEL="error", **(env or {}))
         self.process = None
         self.context = None
 
@@ -89,7 +89,7 @@ class Server:
             cursor = "&cursor=" + answer["data"]["next_cursor"]
 
     def wait_until_read(self, pause=0.3):
-        while any(f["status"] in ("queued", "processing") for f in self.files()):
+        while self.ask("GET", f"/boxes/{self.box}/files?limit=1&status=queued,processing")[1]["data"]["total"]:
             time.sleep(pause)
         return self.files()
 

@@ -1,0 +1,112 @@
+//! `quire reindex`: has a box indexed anew, by the server that runs on the store or, where none does, by this process.
+
+use std::time::Duration;
+
+use clap::Args;
+use engine::{
+    Fault, Reason,
+    access::Writing,
+    seams::catalog::{Catalog, ReindexAction, ReindexState},
+};
+use indicatif::{ProgressBar, ProgressDrawTarget};
+use serde_json::{Value, json};
+
+use super::{Global, boxes, local, output};
+use crate::{
+    assemble::{self, Assembled},
+    reindex,
+};
+
+/// How often it is looked how far it is.
+const LOOK_EVERY: Duration = Duration::from_millis(300);
+
+#[derive(Args)]
+pub(super) struct Reindex {
+    /// Box: its id or its name
+    r#box: String,
+    /// Go back to the index that the last reindexing replaced
+    #[arg(long)]
+    back: bool,
+}
+
+/// Builds the new index beside the old one, says how much the box's recent queries find the same, and changes over.
+pub(super) async fn run(global: &Global, wanted: Reindex) -> Result<(), Fault> {
+    let catalog = global.catalog()?;
+    let writing = Writing::for_operator(boxes::find(&*catalog, &wanted.r#box).await?.id);
+    let action = if wanted.back { ReindexAction::GoBack } else { ReindexAction::Rebuild };
+    catalog.request_reindex(&writing, action).await?;
+    let bar = ProgressBar::new(0);
+    if global.json {
+        bar.set_draw_target(ProgressDrawTarget::hidden());
+    }
+    let report = match assemble::is_served(&global.data) {
+        true => watch(&*catalog, &writing, &bar).await?,
+        false => {
+            let assembled = assemble::assemble(&global.data, global.settings()?).await.map_err(local)?;
+            let Assembled { app, ingest, .. } = &assembled;
+            tokio::select! {
+                done = work(app, ingest) => done?,
+                report = watch(&*catalog, &writing, &bar) => drop(report?),
+            }
+            watch(&*catalog, &writing, &bar).await?
+        }
+    };
+    bar.finish_and_clear();
+    output::print(global.json, &report, &readable(&report));
+    Ok(())
+}
+
+async fn work(app: &crate::app::App, ingest: &engine::ingest::Ingest) -> Result<(), Fault> {
+    while reindex::next(&app.library, ingest, &app.search).await? {}
+    Ok(())
+}
+
+/// Waits for the end.
+async fn watch(catalog: &dyn Catalog, writing: &Writing, bar: &ProgressBar) -> Result<Value, Fault> {
+    loop {
+        match catalog.reindex_state(writing.reading()).await? {
+            Some(ReindexState::Done(report)) => {
+                return serde_json::from_str(&report).map_err(Fault::internal);
+            }
+            Some(ReindexState::Failed(why)) => return Err(Fault::new(Reason::Conflict, why)),
+            Some(ReindexState::Running(done, total)) => {
+                bar.set_length(total.into());
+                bar.set_position(done.into());
+            }
+            Some(ReindexState::Wanted) => {}
+            None => return Err(Fault::new(Reason::NotFound, "the box was deleted meanwhile")),
+        }
+        tokio::time::sleep(LOOK_EVERY).await;
+    }
+}
+
+fn readable(report: &Value) -> String {
+    let text = |name: &str| match &report[name] {
+        Value::String(text) => text.clone(),
+        Value::Null => "none".into(),
+        other => other.to_string(),
+    };
+    if report["modelBefore"] == Value::Null && report["chunks"] == Value::Null {
+        return format!(
+            "Went back to the index of {}; {} files are read again.",
+            text("model"),
+            text("readAgain")
+        );
+    }
+    let overlap = match report["overlap"].as_f64() {
+        Some(share) => format!(
+            "{:.0}% of what the last {} queries found is found again",
+            share * 100.0,
+            text("queriesCompared")
+        ),
+        None => "there were no recent queries to compare".into(),
+    };
+    let counts = json!([report["files"], report["chunks"]]);
+    format!(
+        "Indexed {} files ({} passages) with {} (before: {}); {overlap}. `quire reindex BOX --back` goes back.",
+        counts[0],
+        counts[1],
+        text("model"),
+        text("modelBefore")
+    )
+}
