@@ -105,6 +105,16 @@ impl Folder {
         Ok(Folder { id, shape, settings, path: path.to_owned(), weights })
     }
 
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The SHA-256 of the weights, in hexadecimal.
+    pub fn hash(&self) -> Result<String, WeightsError> {
+        registry::hash(&self.weights).map_err(|error| WeightsError::file(&self.weights, error))
+    }
+
     /// Checks every pinned file; an unpinned folder has nothing to be checked against.
     pub fn verify(&self) -> Result<(), WeightsError> {
         match Known::of_folder(&self.path) {

@@ -3,10 +3,13 @@
 use std::{
     path::{Path, PathBuf},
     sync::Arc,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
-use ::models::{LocalEmbedder, LocalReranker, Options, Remote, RemoteEmbedder, RemoteReranker, RemoteShape};
+use ::models::{
+    LocalEmbedder, LocalReranker, Options, Remote, RemoteEmbedder, RemoteReranker, RemoteShape,
+    weights::Folder,
+};
 use anyhow::{Context, Result, anyhow, bail};
 use engine::seams::{embedder::Embedder, reranker::Reranker};
 
@@ -28,10 +31,23 @@ pub struct Models {
 impl Models {
     /// Loads what the settings name. Reads files and packs weights, so it is not for the async threads.
     pub fn load(settings: &ModelSettings) -> Result<Self> {
+        let started = Instant::now();
         let embedder = load(&settings.embedder, |name| embedder(settings, name))?;
         let embedder = embedder.ok_or_else(|| anyhow!("models.embedder is empty; name a model"))?;
         let reranker = load(&settings.reranker, |name| reranker(settings, name))?;
+        tracing::info!(
+            embedder = embedder.id(),
+            reranker = reranker.as_ref().map_or("none", |reranker| reranker.id()),
+            duration_ms = started.elapsed().as_millis() as u64,
+            "Loaded the models"
+        );
         Ok(Models { embedder, reranker })
+    }
+
+    /// What the settings name, without loading it: the kind of model, and its id, folder and hash, or what is wrong.
+    pub fn describe(settings: &ModelSettings) -> Vec<(&'static str, Result<String>)> {
+        let named = [("embedder", &settings.embedder), ("reranker", &settings.reranker)];
+        named.map(|(kind, name)| (kind, describe(settings, name))).into()
     }
 }
 
@@ -41,6 +57,18 @@ fn load<T>(name: &str, load: impl FnOnce(&str) -> Result<T>) -> Result<Option<T>
         "" => Ok(None),
         name => load(name).with_context(|| format!("cannot load the model `{name}`")).map(Some),
     }
+}
+
+fn describe(settings: &ModelSettings, name: &str) -> Result<String> {
+    if name.is_empty() {
+        return Ok("none".into());
+    }
+    if is_remote(name) {
+        return Ok(format!("remote, at {name}"));
+    }
+    let folder = Folder::open(&folder(settings, name)?)?;
+    folder.verify()?;
+    Ok(format!("{} in {}, SHA-256 {}", folder.id, folder.path().display(), folder.hash()?))
 }
 
 fn embedder(settings: &ModelSettings, name: &str) -> Result<Arc<dyn Embedder>> {

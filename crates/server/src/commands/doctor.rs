@@ -35,6 +35,9 @@ pub(super) async fn run(global: &Global, doctor: Doctor) -> Result<ExitCode, Fau
     let lost: Vec<&String> = wanted.iter().filter(|sha256| !library.blobs.has(sha256)).collect();
     let text = format!("{} originals, {} missing", wanted.len(), lost.len());
     findings.push(Finding { what: "originals", well: lost.is_empty(), text });
+    if let Ok(config) = global.settings() {
+        findings.extend(assemble::Models::describe(&config.models).into_iter().map(model));
+    }
     findings.push(tool("tesseract", "reads pictures and scanned pages"));
     findings.push(tool("pdftotext", "gives a second opinion on PDF pages that come out blank"));
     let mut damaged = Vec::new();
@@ -62,6 +65,13 @@ fn settings(global: &Global) -> Finding {
     match global.settings() {
         Ok(_) => Finding { what: "settings", well: true, text: "all known and valid".into() },
         Err(fault) => Finding { what: "settings", well: false, text: fault.cause },
+    }
+}
+
+fn model((what, described): (&'static str, anyhow::Result<String>)) -> Finding {
+    match described {
+        Ok(text) => Finding { what, well: true, text },
+        Err(error) => Finding { what, well: false, text: format!("{error:#}") },
     }
 }
 
