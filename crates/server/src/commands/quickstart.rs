@@ -50,6 +50,10 @@ Try it:
 
   curl --cacert '{authority}' -H 'Authorization: Bearer {shown}' {url}{BASE}/check
 
+Search the sample document:
+
+  curl --cacert '{authority}' -H 'Authorization: Bearer {shown}' -H 'Content-Type: application/json' -d '{{"query":"How do I delete a file?"}}' {url}{BASE}/boxes/{box_id}/retrieve-documents
+
 Then add documents of your own:
 
   QUIRE_URL={url} QUIRE_CA='{authority}' QUIRE_API_KEY={shown} {program} add {BOX} PATH
