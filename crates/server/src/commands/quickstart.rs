@@ -52,7 +52,7 @@ Try it:
 
 Search the sample document:
 
-  curl --cacert '{authority}' -H 'Authorization: Bearer {shown}' -H 'Content-Type: application/json' -d '{{"query":"How do I delete a file?"}}' {url}{BASE}/boxes/{box_id}/retrieve-documents
+  curl --cacert '{authority}' -H 'Authorization: Bearer {shown}' -H 'Content-Type: application/json' -d '{{\"query\":\"How do I delete a file?\"}}' {url}{BASE}/boxes/{box_id}/retrieve-documents
 
 Then add documents of your own:
 

@@ -81,7 +81,7 @@ fn readable(data: &Value, colours: bool) -> String {
     let passages = data["documents"][0]["documents"].as_array().map(Vec::as_slice).unwrap_or_default();
     let mut text = String::new();
     for passage in passages {
-        let (rank, score) = (&passage["rank"], passage["score"].as_f64().unwrap_or(0.0));
+        let (rank, score) = (passage["rank"].as_u64().unwrap_or(0), passage["score"].as_f64().unwrap_or(0.0));
         let name = passage["fileName"].as_str().unwrap_or_default();
         let title = format!("{name}, page {}", passage["page"]);
         let title = if colours { format!("\x1b[1m{title}\x1b[0m") } else { title };

@@ -236,3 +236,56 @@ async fn files_are_added_listed_and_deleted_by_commands() {
     let (_, found) = failure(data, &["doctor", "--scrub"]);
     assert_eq!(found["damaged"][0], original.file_name().unwrap().to_str().unwrap());
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_box_is_searched_measured_and_reindexed_by_commands() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path();
+    json(data, &["user", "add", "ada@example.org"]);
+    json(data, &["box", "add", "Papers", "--owner", "ada@example.org"]);
+    let key = json(data, &["key", "add", "--user", "ada@example.org"])["key"].as_str().unwrap().to_string();
+    let papers = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(papers.path().join(name), text).unwrap();
+    write("pets.txt", "Puppies need a walk twice a day and much patience.");
+    write("cars.txt", "The engine needs new oil every twenty thousand kilometres.");
+    write("errors.txt", "E4021 is answered when the request was sent too late.");
+    let server = Served::start(quire(data, &["serve", "--listen", "127.0.0.1:0"]));
+    let client = |line: &[&str]| {
+        let mut command = quire(data, line);
+        let output = command.env("QUIRE_URL", &server.1).env("QUIRE_API_KEY", &key).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    client(&["add", "Papers", papers.path().to_str().unwrap()]);
+
+    // No word in common: the real model understands.
+    let found = client(&["search", "Papers", "how to raise a young dog", "--top-k", "1"]);
+    assert!(found.starts_with(" 1. pets.txt, page 1") && found.contains("Puppies need a walk"), "{found}");
+    let found: Value = serde_json::from_str(&client(&["search", "Papers", "E4021", "--json"])).unwrap();
+    assert_eq!(found["documents"][0]["documents"][0]["fileName"], "errors.txt");
+
+    let questions = papers.path().join("questions.jsonl");
+    let lines = [
+        r#"{"question": "how to raise a young dog", "relevant": ["pets.txt#page=1"]}"#,
+        r#"{"question": "When must lubricant be changed?", "truth": "Every 20,000 km. [cars.txt#page=1]"}"#,
+    ];
+    std::fs::write(&questions, lines.join("\n")).unwrap();
+    let report = papers.path().join("report.html");
+    let (questions, html) = (questions.to_str().unwrap(), report.to_str().unwrap());
+    let measured = client(&["eval", "Papers", questions, "--html", html, "--json"]);
+    let measured: Value = serde_json::from_str(&measured).unwrap();
+    assert_eq!((&measured["questions"], &measured["recall"]["10"]), (&2.into(), &1.0.into()), "{measured}");
+    let page = std::fs::read_to_string(&report).unwrap();
+    assert!(page.contains("<svg") && page.contains("cars.txt, page 1") && !page.contains("http"));
+
+    // The server does it, since it has the store.
+    let reindexed = json(data, &["reindex", "Papers"]);
+    assert_eq!((&reindexed["files"], &reindexed["model"]), (&3.into(), &reindexed["modelBefore"]));
+    drop(server);
+    let back = json(data, &["reindex", "Papers", "--back"]);
+    assert_eq!(
+        (&back["files"], &back["readAgain"]),
+        (&3.into(), &0.into()),
+        "nobody serves: the command does it"
+    );
+}
