@@ -26,6 +26,7 @@ pub use request::{Context, Hit, Mode, Ranks, Scores, SearchHits, SearchRequest, 
 use crate::{
     Fault,
     access::Reading,
+    cost::{self, SearchWork},
     ids::ChunkId,
     seams::{
         embedder::{Embedder, Embedding, Role},
@@ -36,10 +37,6 @@ use crate::{
 
 /// Candidates that each side recalls: the hundredth is rarely worth a look, and more cost time in every later stage.
 const RECALLED: usize = 100;
-/// Candidates that are looked at closer.
-const RERANKED: usize = 100;
-/// Candidates that a cross-encoder reads.
-const CROSS_ENCODED: usize = 20;
 
 /// Searches boxes.
 #[derive(Clone)]
@@ -110,6 +107,11 @@ impl Search {
         Search { index, ..self.clone() }
     }
 
+    /// What a search can cost here.
+    pub fn bounds(&self, request: &SearchRequest) -> cost::Bounds {
+        cost::search_bounds(request, self.reranker.is_some())
+    }
+
     /// Searches one box.
     pub async fn run(&self, reading: &Reading, request: SearchRequest) -> Result<SearchHits, Fault> {
         request.check()?;
@@ -132,10 +134,11 @@ impl Search {
 
     /// The query as vectors; nothing where only words count.
     async fn understand(&self, request: &SearchRequest) -> Result<Option<Embedding>, Fault> {
-        if request.mode == Mode::Keyword && !request.rerank {
+        if request.mode == Mode::Keyword && !request.closer() {
             return Ok(None);
         }
-        let embedded = self.embedder.embed(vec![request.query.clone()], Role::Query, request.rerank).await?;
+        let embedded =
+            self.embedder.embed(vec![request.query.clone()], Role::Query, request.closer()).await?;
         Ok(embedded.into_iter().next())
     }
 
@@ -181,13 +184,14 @@ impl Search {
         mut candidates: Vec<Candidate>,
         work: &mut Work,
     ) -> Result<Vec<Candidate>, Fault> {
-        candidates.truncate(RERANKED);
-        let Some(question) = question.filter(|_| request.rerank) else { return Ok(candidates) };
+        candidates.truncate(SearchWork::MOST.reranked);
+        let Some(question) = question.filter(|_| request.closer()) else { return Ok(candidates) };
+        candidates.truncate(request.most.reranked);
         work.reranked = candidates.len();
         let task = tokio::task::spawn_blocking(move || looked_closer(&question, candidates));
         let mut candidates = task.await.map_err(Fault::internal)?;
-        if let Some(reranker) = &self.reranker {
-            let best = &candidates[..candidates.len().min(CROSS_ENCODED)];
+        if let Some(reranker) = self.reranker.as_ref().filter(|_| request.most.cross_encoded > 0) {
+            let best = &candidates[..candidates.len().min(request.most.cross_encoded)];
             let passages = best.iter().filter_map(Candidate::chunk).map(|chunk| chunk.text.clone()).collect();
             work.cross_encoded = best.len();
             let scores = reranker.score(&request.query, passages).await?;

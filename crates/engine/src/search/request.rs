@@ -12,6 +12,7 @@ use super::{
 };
 use crate::{
     Fault,
+    cost::SearchWork,
     ids::{ChunkId, FileId},
     seams::{embedder::Embedding, index::Chunk},
 };
@@ -49,6 +50,8 @@ pub struct SearchRequest {
     pub context: usize,
     /// Whether to say how each hit came about, and where each file of `only` dropped out.
     pub explain: bool,
+    /// How much costly work may be done; less where the caller caps what the search may cost.
+    pub most: SearchWork,
 }
 
 impl SearchRequest {
@@ -64,7 +67,13 @@ impl SearchRequest {
             max_chunks_per_document: None,
             context: 0,
             explain: false,
+            most: SearchWork::MOST,
         }
+    }
+
+    /// Whether the best are looked at closer: asked for, and within what may be done.
+    pub(super) fn closer(&self) -> bool {
+        self.rerank && self.most.reranked > 0
     }
 
     /// The limits hold for every caller, so they are checked here too.
