@@ -113,8 +113,6 @@ pub struct Caller {
     pub scope: Option<BTreeSet<BoxId>>,
     /// The user's role in each of their boxes.
     pub roles: BTreeMap<BoxId, Role>,
-    /// Units a month by the plan; `None` where the plan leaves it to the `units.monthly` setting.
-    pub monthly_units: Option<u64>,
 }
 
 impl Caller {
@@ -172,7 +170,6 @@ mod tests {
             expires_at: None,
             scope,
             roles: role.map(|role| (box_id, role)).into_iter().collect(),
-            monthly_units: None,
         }
     }
 

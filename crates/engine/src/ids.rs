@@ -22,6 +22,10 @@ pub type FileId = Id<FileKind>;
 pub type UserId = Id<UserKind>;
 /// Names one durable piece of background work.
 pub type JobId = Id<JobKind>;
+/// Names units that are held for one call.
+pub type ReservationId = Id<ReservationKind>;
+/// Names one try of a request that carries an `Idempotency-Key`.
+pub type AttemptId = Id<AttemptKind>;
 
 /// Marks [`BoxId`].
 pub enum BoxKind {}
@@ -31,6 +35,10 @@ pub enum FileKind {}
 pub enum UserKind {}
 /// Marks [`JobId`].
 pub enum JobKind {}
+/// Marks [`ReservationId`].
+pub enum ReservationKind {}
+/// Marks [`AttemptId`].
+pub enum AttemptKind {}
 
 impl Kind for BoxKind {
     const PREFIX: &'static str = "box";
@@ -43,6 +51,12 @@ impl Kind for UserKind {
 }
 impl Kind for JobKind {
     const PREFIX: &'static str = "job";
+}
+impl Kind for ReservationKind {
+    const PREFIX: &'static str = "rsv";
+}
+impl Kind for AttemptKind {
+    const PREFIX: &'static str = "att";
 }
 
 /// The text is not an identifier of the wanted kind.

@@ -11,6 +11,7 @@ use jiff::Timestamp;
 
 use super::{
     Sqlite,
+    attempts::forget_answers,
     keys::bump_access_version,
     sql::{Row, Transaction},
 };
@@ -92,6 +93,7 @@ impl Boxes for Sqlite {
         self.database
             .write(move |t| {
                 must_exist(t, box_id)?;
+                forget_answers(t, box_id)?;
                 t.execute("delete from boxes where id = $1", &[box_id.into()])?;
                 bump_access_version(t)
             })

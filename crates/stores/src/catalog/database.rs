@@ -1,7 +1,8 @@
 //! One `SQLite` file: many readers, and one writing thread that commits waiting work together.
 //!
 //! A commit waits for the disk, so under load the thread takes everything that queued up meanwhile into one
-//! transaction (each piece in its own savepoint) and answers all of it after one commit.
+//! transaction (each piece in its own savepoint) and answers all of it after one commit. Where nothing in it needs to
+//! outlive a power cut, it does not wait for the disk: the next commit that does takes it along.
 
 use std::{
     path::{Path, PathBuf},
@@ -28,8 +29,15 @@ const MOST_PER_COMMIT: usize = 256;
 
 /// Told after the commit whether it held.
 type Answer = Box<dyn FnOnce(Result<(), Error>) + Send>;
-/// A piece of work: runs in a savepoint that is kept if it says so.
-type Work = Box<dyn FnOnce(&Transaction<'_>) -> (bool, Answer) + Send>;
+/// What a piece of work does: runs in a savepoint that is kept if it says so.
+type Run = Box<dyn FnOnce(&Transaction<'_>) -> (bool, Answer) + Send>;
+
+/// A piece of work.
+struct Work {
+    run: Run,
+    /// Whether it is answered only once it is on disk.
+    durable: bool,
+}
 
 /// Connections that only read, made as they are needed.
 struct Readers {
@@ -98,8 +106,25 @@ impl Database {
         &self,
         write: impl FnOnce(&Transaction<'_>) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, Fault> {
+        self.queue(true, write).await
+    }
+
+    /// Writes in one transaction that outlives this process when this returns, but perhaps not a power cut: for what
+    /// means nothing once the process is gone.
+    pub(crate) async fn write_soon<T: Send + 'static>(
+        &self,
+        write: impl FnOnce(&Transaction<'_>) -> Result<T, Fault> + Send + 'static,
+    ) -> Result<T, Fault> {
+        self.queue(false, write).await
+    }
+
+    async fn queue<T: Send + 'static>(
+        &self,
+        durable: bool,
+        write: impl FnOnce(&Transaction<'_>) -> Result<T, Fault> + Send + 'static,
+    ) -> Result<T, Fault> {
         let (sender, receiver) = oneshot::channel();
-        let work: Work = Box::new(move |transaction| {
+        let run: Run = Box::new(move |transaction| {
             let result = write(transaction);
             let keep = result.is_ok();
             let answer = move |committed: Result<(), Error>| {
@@ -108,7 +133,7 @@ impl Database {
             };
             (keep, Box::new(answer))
         });
-        self.work.as_ref().ok_or(Error::Closed)?.send(work).map_err(|_| Error::Closed)?;
+        self.work.as_ref().ok_or(Error::Closed)?.send(Work { run, durable }).map_err(|_| Error::Closed)?;
         receiver.await.map_err(|_| Error::Closed)?
     }
 }
@@ -146,7 +171,9 @@ fn write_until_closed(connection: &Connection, queue: &Receiver<Work>) {
 /// Runs all of `waiting` in one transaction and answers each piece.
 fn commit_together(connection: &Connection, waiting: Vec<Work>) {
     let mut answers = Vec::with_capacity(waiting.len());
-    let outcome = connection.execute_batch("begin immediate").and_then(|()| {
+    let synchronous = if waiting.iter().any(|work| work.durable) { "full" } else { "normal" };
+    let prepared = connection.pragma_update(None, "synchronous", synchronous);
+    let outcome = prepared.and_then(|()| connection.execute_batch("begin immediate")).and_then(|()| {
         for work in waiting {
             answers.push(run_in_savepoint(connection, work)?);
         }
@@ -167,7 +194,7 @@ fn commit_together(connection: &Connection, waiting: Vec<Work>) {
 
 fn run_in_savepoint(connection: &Connection, work: Work) -> rusqlite::Result<Answer> {
     connection.execute_batch("savepoint piece")?;
-    let (keep, answer) = work(&Transaction(connection));
+    let (keep, answer) = (work.run)(&Transaction(connection));
     if !keep {
         connection.execute_batch("rollback to piece")?;
     }

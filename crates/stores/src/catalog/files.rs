@@ -17,6 +17,7 @@ use jiff::Timestamp;
 
 use super::{
     Sqlite,
+    attempts::forget_answers,
     sql::{Row, Transaction, Value},
 };
 use crate::{Error, blobs::hexadecimal};
@@ -88,6 +89,7 @@ impl Files for Sqlite {
                 let sql = "update files set status = 'deleting', external_id = null where id = $1";
                 t.execute(sql, &[file.into()])?;
                 t.execute("delete from jobs where file_id = $1", &[file.into()])?;
+                forget_answers(t, box_id)?;
                 Ok(Some(Deletion { originals: originals(t, file)?, file: record }))
             })
             .await

@@ -15,7 +15,6 @@ use jiff::Timestamp;
 use super::{
     Sqlite,
     sql::{Row, Transaction},
-    users::units,
 };
 use crate::{Error, blobs::hexadecimal};
 
@@ -163,9 +162,8 @@ fn scope(transaction: &Transaction<'_>, prefix: &str) -> Result<BTreeSet<BoxId>,
 }
 
 fn stored(transaction: &Transaction<'_>, prefix: &str) -> Result<Option<StoredKey>, Error> {
-    let sql = "select k.user_id, k.name, k.secret_hash, k.scoped, k.expires_at, k.revoked_at, u.disabled_at,
-               coalesce(u.monthly_units, p.monthly_units)
-               from keys k join users u on u.id = k.user_id join plans p on p.name = u.plan where k.prefix = $1";
+    let sql = "select k.user_id, k.name, k.secret_hash, k.scoped, k.expires_at, k.revoked_at, u.disabled_at
+               from keys k join users u on u.id = k.user_id where k.prefix = $1";
     let Some(row) = transaction.first(sql, &[prefix.into()])? else { return Ok(None) };
     let user: UserId = row.parse(0)?;
     let roles = transaction.all("select box_id, role from memberships where user_id = $1", &[user.into()])?;
@@ -181,7 +179,6 @@ fn stored(transaction: &Transaction<'_>, prefix: &str) -> Result<Option<StoredKe
         expires_at: row.optional(4, Row::time)?,
         scope: if row.integer(3)? == 1 { Some(scope(transaction, prefix)?) } else { None },
         roles: roles.iter().map(|row| Ok((row.parse(0)?, row.parse(1)?))).collect::<Result<_, Error>>()?,
-        monthly_units: row.optional(7, units)?,
     };
     Ok(Some(StoredKey { secret_hash: unhex(row.text(2)?)?, state, caller }))
 }

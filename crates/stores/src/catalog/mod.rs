@@ -1,5 +1,6 @@
 //! The catalog: one SQL text, in `SQLite` today; every table has its file here.
 
+mod attempts;
 mod boxes;
 #[cfg(test)]
 mod contract;
@@ -10,6 +11,7 @@ mod keys;
 mod migrations;
 mod reindex;
 mod sql;
+mod units;
 mod users;
 
 use std::path::Path;

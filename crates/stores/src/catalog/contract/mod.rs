@@ -1,5 +1,8 @@
 //! What every catalog must do, run against each of them.
 
+mod attempts;
+mod units;
+
 use engine::{
     Reason,
     access::{Role, Writing},
@@ -17,13 +20,16 @@ use super::Sqlite;
 /// A catalog of its own, gone with the test.
 struct Fresh {
     catalog: Box<dyn Catalog>,
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
 }
 
 fn fresh() -> Fresh {
     let folder = tempfile::tempdir().unwrap();
-    let catalog = Box::new(Sqlite::open(&folder.path().join("catalog.db")).unwrap());
-    Fresh { catalog, _folder: folder }
+    Fresh { catalog: open(&folder), folder }
+}
+
+fn open(folder: &tempfile::TempDir) -> Box<dyn Catalog> {
+    Box::new(Sqlite::open(&folder.path().join("catalog.db")).unwrap())
 }
 
 impl Fresh {

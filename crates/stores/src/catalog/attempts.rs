@@ -1,0 +1,124 @@
+//! Requests that carry an `Idempotency-Key`, and the answers kept for their retries.
+
+use async_trait::async_trait;
+use engine::{
+    Fault,
+    ids::{AttemptId, BoxId},
+    seams::catalog::{Attempts, Begun, KeptAnswer, NewAttempt},
+};
+use jiff::Timestamp;
+
+use super::{
+    Sqlite,
+    sql::{Row, Transaction},
+    units::charge_attempt,
+};
+use crate::Error;
+
+#[async_trait]
+impl Attempts for Sqlite {
+    async fn begin_attempt(&self, new: NewAttempt) -> Result<Begun, Fault> {
+        self.database.write_soon(move |t| Ok(begin(t, &new)?)).await
+    }
+
+    async fn finish_attempt(
+        &self,
+        attempt: AttemptId,
+        answer: Option<KeptAnswer>,
+        expires_at: Timestamp,
+    ) -> Result<(), Fault> {
+        self.database
+            .write(move |t| {
+                charge_attempt(t, attempt)?;
+                if let Some(answer) = answer {
+                    keep(t, attempt, answer, expires_at)?;
+                }
+                // Still without an answer: there is none to keep.
+                t.execute("delete from attempts where id = $1 and status is null", &[attempt.into()])?;
+                Ok(())
+            })
+            .await
+    }
+
+    async fn free_abandoned_attempts(&self, until: Timestamp) -> Result<u64, Fault> {
+        let sql = "delete from attempts where status is null and expires_at <= $1";
+        self.database.write(move |t| Ok(t.execute(sql, &[until.into()])? as u64)).await
+    }
+
+    async fn forget_old_answers(&self, now: Timestamp) -> Result<u64, Fault> {
+        let sql = "delete from attempts where status is not null and expires_at <= $1";
+        self.database.write(move |t| Ok(t.execute(sql, &[now.into()])? as u64)).await
+    }
+}
+
+fn begin(transaction: &Transaction<'_>, new: &NewAttempt) -> Result<Begun, Error> {
+    let (key, name) = (new.key.as_str(), new.name.as_str());
+    transaction.execute(
+        "delete from attempts where key_prefix = $1 and name = $2 and status is not null
+         and (expires_at <= $3 or rights <> $4)",
+        &[key.into(), name.into(), new.now.into(), new.rights.as_str().into()],
+    )?;
+    let sql = "select request, request_body, status, content_type, answer from attempts
+               where key_prefix = $1 and name = $2";
+    if let Some(row) = transaction.first(sql, &[key.into(), name.into()])? {
+        return if row.is_null(2) { Ok(Begun::Running) } else { answered(&row) };
+    }
+    let id = AttemptId::generate();
+    transaction.execute(
+        "insert into attempts (id, key_prefix, name, request, rights, keep, expires_at)
+         values ($1, $2, $3, $4, $5, 1, $6)",
+        &[
+            id.into(),
+            key.into(),
+            name.into(),
+            new.request.as_str().into(),
+            new.rights.as_str().into(),
+            new.expires_at.into(),
+        ],
+    )?;
+    Ok(Begun::First(id))
+}
+
+fn answered(row: &Row) -> Result<Begun, Error> {
+    let text = |row: &Row, column: usize| row.text(column).map(str::to_string);
+    let status = u16::try_from(row.integer(2)?).map_err(|_| Error::Corrupt("a kept status".into()))?;
+    let answer = KeptAnswer {
+        request_body: text(row, 1)?,
+        status,
+        content_type: row.optional(3, text)?,
+        body: text(row, 4)?,
+    };
+    Ok(Begun::Answered { request: text(row, 0)?, answer })
+}
+
+fn keep(
+    transaction: &Transaction<'_>,
+    attempt: AttemptId,
+    answer: KeptAnswer,
+    expires_at: Timestamp,
+) -> Result<(), Error> {
+    transaction.execute(
+        "update attempts set request_body = $1, status = $2, content_type = $3, answer = $4, expires_at = $5
+         where id = $6 and status is null and keep = 1",
+        &[
+            answer.request_body.into(),
+            i64::from(answer.status).into(),
+            answer.content_type.into(),
+            answer.body.into(),
+            expires_at.into(),
+            attempt.into(),
+        ],
+    )?;
+    Ok(())
+}
+
+/// What is deleted from a box must not come back by a retry: forgets the answers of all who could read the box, and
+/// keeps none of those under way. A retry does the work again.
+pub(super) fn forget_answers(transaction: &Transaction<'_>, box_id: BoxId) -> Result<(), Error> {
+    let theirs = "key_prefix in (select k.prefix from keys k join memberships m on m.user_id = k.user_id
+                  where m.box_id = $1)";
+    let sql = format!("delete from attempts where status is not null and {theirs}");
+    transaction.execute(&sql, &[box_id.into()])?;
+    transaction.execute(&format!("update attempts set keep = 0 where {theirs}"), &[box_id.into()])?;
+    Ok(())
+}

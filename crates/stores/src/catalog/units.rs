@@ -1,0 +1,186 @@
+//! The ledger of intelligence units.
+
+use async_trait::async_trait;
+use engine::{
+    Fault,
+    ids::{AttemptId, ReservationId, UserId},
+    seams::catalog::{Account, Balance, Month, NewReservation, Reservation, Units, UsageLine},
+};
+use jiff::{Timestamp, tz::TimeZone};
+
+use super::{
+    Sqlite,
+    sql::{Row, Transaction, Value},
+    users::units,
+};
+use crate::Error;
+
+#[async_trait]
+impl Units for Sqlite {
+    async fn reserve_units(&self, new: NewReservation) -> Result<Reservation, Fault> {
+        self.database.write_soon(move |t| reserve(t, &new)).await
+    }
+
+    async fn settle_units(&self, reservation: &Reservation, actual: u64) -> Result<Balance, Fault> {
+        let (reservation, actual) = (reservation.clone(), actual.min(reservation.most));
+        self.database
+            .write(move |t| {
+                settle(t, reservation.id, actual)?;
+                Ok(balance(t, reservation.account, reservation.month)?)
+            })
+            .await
+    }
+
+    async fn release_units(&self, reservation: &Reservation) -> Result<(), Fault> {
+        let id = reservation.id;
+        self.database
+            .write_soon(move |t| {
+                t.execute("delete from unit_reservations where id = $1 and settled = 0", &[id.into()])?;
+                Ok(())
+            })
+            .await
+    }
+
+    async fn release_abandoned_units(&self, until: Timestamp) -> Result<u64, Fault> {
+        self.database
+            .write(move |t| {
+                let sql = "delete from unit_reservations where expires_at <= $1";
+                Ok(t.execute(sql, &[until.into()])? as u64)
+            })
+            .await
+    }
+
+    async fn balance(&self, account: Account, month: Month) -> Result<Balance, Fault> {
+        Ok(self.database.read(|t| balance(t, account, month))?)
+    }
+
+    async fn usage(&self, user: UserId, month: Month) -> Result<Vec<UsageLine>, Fault> {
+        let lines = self.database.scan(move |t| {
+            // Days sort as texts, and no month has a day after its 31st.
+            let (first, last) = (format!("{month}-01"), format!("{month}-31"));
+            let sql = "select d.day, d.key_prefix, coalesce(k.name, ''), d.operation, d.calls, d.units
+                       from unit_days d left join keys k on k.prefix = d.key_prefix
+                       where d.user_id = $1 and d.day >= $2 and d.day <= $3
+                       order by d.day, d.key_prefix, d.operation";
+            t.all(sql, &[user.into(), first.into(), last.into()])?.iter().map(read_line).collect()
+        });
+        Ok(lines.await?)
+    }
+}
+
+fn reserve(transaction: &Transaction<'_>, new: &NewReservation) -> Result<Reservation, Fault> {
+    let Account { user, .. } = new.account;
+    let (id, month) = (ReservationId::generate(), Month::of(new.now));
+    // Changes nothing, but in a database with many writers it makes those of one user take turns.
+    charge_month(transaction, user, &month.to_string(), 0)?;
+    let balance = balance(transaction, new.account, month)?;
+    if new.most > balance.free() {
+        return Err(balance.too_little(new.most, new.now));
+    }
+    transaction.execute(
+        "insert into unit_reservations
+         (id, user_id, month, day, key_prefix, operation, units, settled, attempt_id, expires_at)
+         values ($1, $2, $3, $4, $5, $6, $7, 0, $8, $9)",
+        &[
+            id.into(),
+            user.into(),
+            month.to_string().into(),
+            new.now.to_zoned(TimeZone::UTC).date().to_string().into(),
+            new.key.as_str().into(),
+            new.operation.as_str().into(),
+            number(new.most),
+            new.attempt.into(),
+            new.expires_at.into(),
+        ],
+    )?;
+    Ok(Reservation { id, account: new.account, month, most: new.most })
+}
+
+/// Charges at once, or, within an attempt, leaves that to the attempt's end.
+fn settle(transaction: &Transaction<'_>, id: ReservationId, actual: u64) -> Result<(), Fault> {
+    let sql = "update unit_reservations set units = $1, settled = 1 where id = $2 and settled = 0";
+    if transaction.execute(sql, &[number(actual), id.into()])? == 0 {
+        return Err(Fault::internal(format!("the reservation {id} has ended already")));
+    }
+    let sql = "select 1 from unit_reservations r join attempts a on a.id = r.attempt_id
+               where r.id = $1 and a.status is null";
+    if transaction.first(sql, &[id.into()])?.is_some() {
+        return Ok(());
+    }
+    Ok(charge(transaction, "id", id.into())?)
+}
+
+/// Charges what was settled within an attempt.
+pub(super) fn charge_attempt(transaction: &Transaction<'_>, attempt: AttemptId) -> Result<(), Error> {
+    charge(transaction, "attempt_id", attempt.into())
+}
+
+/// Moves settled reservations, named by one of their columns, to the account and the report.
+fn charge(transaction: &Transaction<'_>, column: &str, value: Value) -> Result<(), Error> {
+    let sql = format!(
+        "select user_id, month, day, key_prefix, operation, units from unit_reservations
+         where {column} = $1 and settled = 1"
+    );
+    for row in transaction.all(&sql, std::slice::from_ref(&value))? {
+        let (user, charged) = (row.parse(0)?, row.integer(5)?);
+        if charged > 0 {
+            charge_month(transaction, user, row.text(1)?, charged)?;
+            charge_day(transaction, user, &row, charged)?;
+        }
+    }
+    transaction
+        .execute(&format!("delete from unit_reservations where {column} = $1 and settled = 1"), &[value])?;
+    Ok(())
+}
+
+fn charge_month(transaction: &Transaction<'_>, user: UserId, month: &str, charged: i64) -> Result<(), Error> {
+    transaction.execute(
+        "insert into unit_months (user_id, month, used) values ($1, $2, $3)
+         on conflict (user_id, month) do update set used = unit_months.used + excluded.used",
+        &[user.into(), month.into(), charged.into()],
+    )?;
+    Ok(())
+}
+
+fn charge_day(transaction: &Transaction<'_>, user: UserId, row: &Row, charged: i64) -> Result<(), Error> {
+    transaction.execute(
+        "insert into unit_days (user_id, day, key_prefix, operation, calls, units) values ($1, $2, $3, $4, 1, $5)
+         on conflict (user_id, day, key_prefix, operation)
+         do update set calls = unit_days.calls + 1, units = unit_days.units + excluded.units",
+        &[user.into(), row.text(2)?.into(), row.text(3)?.into(), row.text(4)?.into(), charged.into()],
+    )?;
+    Ok(())
+}
+
+fn balance(transaction: &Transaction<'_>, account: Account, month: Month) -> Result<Balance, Error> {
+    let sql = "select coalesce(u.monthly_units, p.monthly_units),
+               coalesce((select m.used from unit_months m where m.user_id = u.id and m.month = $1), 0),
+               cast(coalesce(sum(case r.settled when 1 then r.units end), 0) as bigint),
+               cast(coalesce(sum(case r.settled when 0 then r.units end), 0) as bigint)
+               from users u join plans p on p.name = u.plan
+               left join unit_reservations r on r.user_id = u.id and r.month = $1
+               where u.id = $2 group by u.id, u.monthly_units, p.monthly_units";
+    let row = transaction.first(sql, &[month.to_string().into(), account.user.into()])?;
+    let row = row.ok_or_else(|| Error::Corrupt(format!("no account {}", account.user)))?;
+    Ok(Balance {
+        month,
+        monthly: row.optional(0, units)?.unwrap_or(account.unset_monthly),
+        used: units(&row, 1)? + units(&row, 2)?,
+        held: units(&row, 3)?,
+    })
+}
+
+fn read_line(row: &Row) -> Result<UsageLine, Error> {
+    Ok(UsageLine {
+        day: row.text(0)?.to_string(),
+        key: row.text(1)?.to_string(),
+        key_name: row.text(2)?.to_string(),
+        operation: row.parse(3)?,
+        calls: units(row, 4)?,
+        units: units(row, 5)?,
+    })
+}
+
+fn number(units: u64) -> Value {
+    i64::try_from(units).unwrap_or(i64::MAX).into()
+}
