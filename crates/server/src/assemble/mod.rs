@@ -6,6 +6,7 @@ use std::{fs::File, path::Path, sync::Arc};
 
 use anyhow::{Context, Result, bail};
 use engine::{ingest::Ingest, seams::catalog::Catalog, search::Search};
+use jiff::Timestamp;
 pub use models::{Models, places};
 use parsers::ChildParser;
 use stores::{
@@ -61,7 +62,10 @@ pub async fn assemble_with(data: &Path, config: Config, models: Models) -> Resul
     let lock = lock(data)?;
     let library = Arc::new(open_library(data)?);
     library.recover().await?;
-    library.catalog.requeue_abandoned(jiff::Timestamp::MAX).await?;
+    // The folder is locked: whoever held work, units or an idempotency key before is gone.
+    library.catalog.requeue_abandoned(Timestamp::MAX).await?;
+    library.catalog.release_abandoned_units(Timestamp::MAX).await?;
+    library.catalog.free_abandoned_attempts(Timestamp::MAX).await?;
     library.catalog.resume_reindexes().await?;
     let limiter = limiter::Memory::open(config.limits.requests(), &data.join("limits"))?;
     let ingest = Ingest {

@@ -4,6 +4,7 @@ use std::{net::SocketAddr, path::Path, time::Duration};
 
 use clap::Args;
 use engine::{Fault, ingest::Ingest};
+use jiff::Timestamp;
 use tokio::{
     net::TcpListener,
     signal::unix::{Signal, SignalKind, signal},
@@ -24,6 +25,8 @@ use crate::{
 
 /// How often it is written down when keys were last used.
 const WRITE_DOWN_EVERY: Duration = Duration::from_secs(5);
+/// How often what has expired is swept out of the catalog; nothing but its size depends on it.
+const SWEEP_EVERY: Duration = Duration::from_secs(60);
 
 #[derive(Args)]
 pub(super) struct Listen {
@@ -73,6 +76,7 @@ pub(super) async fn serve(
     let shutdown = app.shutdown.clone();
     let workers = start_workers(app, ingest, &shutdown);
     let uses = tokio::spawn(write_down_uses(app.clone(), shutdown.clone()));
+    tokio::spawn(sweep(app.clone(), shutdown.clone()));
     serve_metrics(app, &shutdown).await;
     tokio::spawn(stop_on_signal(Signals::listen()?, shutdown.clone()));
     output::say(announcement);
@@ -162,6 +166,24 @@ async fn write_down_uses(app: App, shutdown: CancellationToken) {
         }
         if stopping {
             return;
+        }
+    }
+}
+
+async fn sweep(app: App, shutdown: CancellationToken) {
+    loop {
+        let now = Timestamp::now();
+        let swept = async {
+            app.catalog.release_abandoned_units(now).await?;
+            app.catalog.free_abandoned_attempts(now).await?;
+            app.catalog.forget_old_answers(now).await
+        };
+        if let Err(fault) = swept.await {
+            tracing::warn!(error = ?fault, "Could not sweep out what has expired");
+        }
+        tokio::select! {
+            () = tokio::time::sleep(SWEEP_EVERY) => {}
+            () = shutdown.cancelled() => return,
         }
     }
 }

@@ -19,7 +19,7 @@ use super::error::Failure;
 use crate::{app::App, config::nearest};
 
 /// How long a client that sends too much is listened to before the connection is cut.
-const PATIENCE: Duration = Duration::from_secs(10);
+pub const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A JSON body of type `T`.
 pub struct JsonBody<T> {

@@ -1,4 +1,5 @@
-//! What every request passes on its way in and out, in order: [`frame`], then [`gate`] under the API's base path.
+//! What every request passes on its way in and out, in order: [`frame`], then [`gate`] under the API's base path, then
+//! [`idempotency::once`] where it carries an `Idempotency-Key`.
 
 use std::{
     any::Any,
@@ -19,7 +20,7 @@ use jiff::Timestamp;
 use tower_http::catch_panic::CatchPanicLayer;
 use uuid::Uuid;
 
-use super::{BASE, auth, error, error::Failure, limits, routes};
+use super::{BASE, auth, error, error::Failure, idempotency, limits, routes};
 use crate::{app::App, config::Tls};
 
 /// Names a request in answers and in the log.
@@ -46,6 +47,7 @@ pub struct Peer(pub SocketAddr);
 pub fn stack(app: &App, routes: Router) -> Router {
     routes
         .layer(CatchPanicLayer::custom(panicked))
+        .layer(from_fn_with_state(app.clone(), idempotency::once))
         .layer(from_fn_with_state(app.clone(), gate))
         .layer(from_fn_with_state(app.clone(), frame))
 }

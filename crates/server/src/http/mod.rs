@@ -1,9 +1,10 @@
-//! The HTTP side. A request goes `listener → layers → auth → limits → routes`; errors come back through `error`.
+//! The HTTP side. A request goes `listener → layers → auth → limits → idempotency → routes`; errors come back through `error`.
 
 pub mod auth;
 pub mod body;
 pub mod error;
 pub mod guard;
+pub mod idempotency;
 pub mod layers;
 pub mod limits;
 pub mod links;
@@ -15,6 +16,7 @@ pub mod reply;
 pub mod routes;
 pub mod tls;
 pub mod token;
+pub mod units;
 mod wording;
 
 /// Where the API lives; carries its version.

@@ -1,7 +1,7 @@
 //! `GET /check`: the key works, and what it has left.
 
 use axum::extract::State;
-use jiff::{Timestamp, Zoned, tz::TimeZone};
+use jiff::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -11,6 +11,7 @@ use crate::{
         auth::Asking,
         error::ErrorEnvelope,
         reply::{Envelope, Reply, Success},
+        units,
     },
 };
 
@@ -51,6 +52,8 @@ struct Limit {
 #[derive(Serialize, ToSchema)]
 struct Units {
     monthly: u64,
+    used: u64,
+    remaining: u64,
     #[schema(value_type = String, format = DateTime)]
     resets_at: Timestamp,
 }
@@ -64,11 +67,11 @@ pub(super) async fn check(State(app): State<App>, Asking(caller): Asking) -> Rep
     let limit =
         |limit: engine::seams::limiter::Limit| Limit { requests: limit.requests, window_s: limit.window_s };
     let limits = app.config.limits.requests();
-    let now = Timestamp::now();
+    let balance = units::balance(&app, &caller).await?;
     Ok(Success::new(Check {
         message: "ok",
         version: env!("CARGO_PKG_VERSION"),
-        time: now,
+        time: Timestamp::now(),
         key: Key {
             prefix: caller.prefix.clone(),
             name: caller.key_name.clone(),
@@ -76,31 +79,10 @@ pub(super) async fn check(State(app): State<App>, Asking(caller): Asking) -> Rep
         },
         limits: Limits { key: limit(limits.key), user: limit(limits.user) },
         units: Units {
-            monthly: caller.monthly_units.unwrap_or(app.config.units.monthly),
-            resets_at: next_month(now),
+            monthly: balance.monthly,
+            used: balance.used,
+            remaining: balance.remaining(),
+            resets_at: balance.resets_at(),
         },
     }))
-}
-
-/// When the calendar month of `now` ends, in UTC.
-fn next_month(now: Timestamp) -> Timestamp {
-    let today: Zoned = now.to_zoned(TimeZone::UTC);
-    let next = today.first_of_month().and_then(|first| first.checked_add(jiff::Span::new().months(1)));
-    next.and_then(|day| day.start_of_day()).map(|day| day.timestamp()).unwrap_or(now)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn units_reset_at_the_first_of_the_next_month() {
-        for (now, reset) in [
-            ("2026-11-15T14:00:00Z", "2026-12-01T00:00:00Z"),
-            ("2026-12-31T23:59:59Z", "2027-01-01T00:00:00Z"),
-            ("2028-02-01T00:00:00Z", "2028-03-01T00:00:00Z"),
-        ] {
-            assert_eq!(next_month(now.parse().unwrap()), reset.parse().unwrap());
-        }
-    }
 }

@@ -10,6 +10,7 @@ mod links;
 mod search;
 mod sources;
 mod upload;
+mod usage;
 
 pub(crate) use files::no_such_file;
 
@@ -54,6 +55,7 @@ impl Modify for BearerKey {
 fn api() -> OpenApiRouter<App> {
     OpenApiRouter::with_openapi(Description::openapi())
         .routes(routes!(check::check))
+        .routes(routes!(usage::usage))
         .routes(routes!(boxes::list))
         .routes(routes!(boxes::show))
         .routes(routes!(files::list_box, upload::upload))

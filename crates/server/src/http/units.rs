@@ -1,0 +1,181 @@
+//! Charging for a call: units are held before the work, charged after it and before the answer is sent.
+//!
+//! ```ignore
+//! let charge = payer.reserve(Operation::Search, bounds.max).await?;   // too little left: B3107, no work
+//! let found  = app.search.run(&reading, request).await?;              // failed or dropped here: costs nothing
+//! let usage  = charge.settle(cost::search(&found.work, found.hits.len())).await?;
+//! ```
+
+use std::{sync::Arc, time::Duration};
+
+use axum::{extract::FromRequestParts, http::request::Parts};
+use engine::{
+    Fault,
+    access::Caller,
+    cost::Bounds,
+    ids::AttemptId,
+    seams::catalog::{Account, Balance, Month, NewReservation, Operation, Reservation},
+};
+use jiff::Timestamp;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::{auth::Asking, error::Failure};
+use crate::app::App;
+
+/// Longer than any call can take: whoever holds units for longer has died.
+pub const LONGEST_CALL: Duration = Duration::from_secs(60 * 60);
+
+/// What a call cost, and what is left.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Usage {
+    /// Units that this call cost.
+    #[schema(example = 2)]
+    pub intelligence_units_consumed: u64,
+    /// Units left this month.
+    #[schema(example = 998)]
+    pub intelligence_units_remaining: u64,
+    /// When the quota is whole again.
+    #[schema(value_type = String, format = DateTime)]
+    pub resets_at: Timestamp,
+    /// What the call would cost; with `dry_run` only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub estimate: Option<Estimate>,
+}
+
+/// What a call would cost.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Estimate {
+    /// At least.
+    pub min: u64,
+    /// At most.
+    pub max: u64,
+}
+
+impl Usage {
+    fn of(consumed: u64, balance: &Balance) -> Self {
+        Usage {
+            intelligence_units_consumed: consumed,
+            intelligence_units_remaining: balance.remaining(),
+            resets_at: balance.resets_at(),
+            estimate: None,
+        }
+    }
+}
+
+/// Whoever pays for a request: what a handler that charges asks for.
+pub struct Payer {
+    app: App,
+    caller: Arc<Caller>,
+    attempt: Option<AttemptId>,
+}
+
+impl FromRequestParts<App> for Payer {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Failure> {
+        let Asking(caller) = Asking::from_request_parts(parts, app).await?;
+        let attempt = parts.extensions.get::<AttemptId>().copied();
+        Ok(Payer { app: app.clone(), caller, attempt })
+    }
+}
+
+impl Payer {
+    /// Holds the most that a call can cost, before it does any work.
+    pub async fn reserve(&self, operation: Operation, most: u64) -> Result<Charge, Fault> {
+        let now = Timestamp::now();
+        let reserved = self.app.catalog.reserve_units(NewReservation {
+            account: account(&self.app, &self.caller),
+            key: self.caller.prefix.clone(),
+            operation,
+            most,
+            attempt: self.attempt,
+            now,
+            expires_at: now.saturating_add(LONGEST_CALL).unwrap_or(Timestamp::MAX),
+        });
+        match reserved.await {
+            Ok(reservation) => Ok(Charge { app: self.app.clone(), open: Some(reservation), spent: 0 }),
+            Err(fault) => Err(self.told(fault)),
+        }
+    }
+
+    /// The `usage` of a dry run: costs nothing.
+    pub async fn estimate(&self, bounds: Bounds) -> Result<Usage, Fault> {
+        let usage = Usage::of(0, &balance(&self.app, &self.caller).await?);
+        Ok(Usage { estimate: Some(Estimate { min: bounds.min, max: bounds.max }), ..usage })
+    }
+
+    /// "Payment required" is not a matter of waiting; "too many requests" is.
+    fn told(&self, fault: Fault) -> Fault {
+        let wait = fault.retry_after.filter(|_| self.app.config.units.exhausted_status == 429);
+        Fault { retry_after: wait, ..fault }
+    }
+}
+
+/// Units held for a call under way. Dropped (the call failed, or its client went away) it costs what was
+/// [`spent`](Self::spent) so far: nothing, unless the handler says otherwise.
+#[must_use = "dropped at once it holds nothing"]
+pub struct Charge {
+    app: App,
+    /// `None` once it has ended.
+    open: Option<Reservation>,
+    spent: u64,
+}
+
+impl Charge {
+    /// Says what the call costs if its client goes away now: for answers that are sent while they are made.
+    pub fn spent(&mut self, units: u64) {
+        self.spent = units;
+    }
+
+    /// Charges `cost`, and no more than was held. When this returns, the charge outlives a crash: send the answer now.
+    pub async fn settle(mut self, cost: u64) -> Result<Usage, Fault> {
+        let Some(reservation) = self.open.take() else { return Err(ended()) };
+        let cost = cost.min(reservation.most);
+        let balance = self.app.catalog.settle_units(&reservation, cost).await?;
+        Ok(Usage::of(cost, &balance))
+    }
+
+    /// Ends a failed call: it costs nothing, whatever was spent.
+    pub async fn release(mut self) -> Result<(), Fault> {
+        let Some(reservation) = self.open.take() else { return Err(ended()) };
+        self.app.catalog.release_units(&reservation).await
+    }
+}
+
+fn ended() -> Fault {
+    Fault::internal("a charge ends once")
+}
+
+impl Drop for Charge {
+    fn drop(&mut self) {
+        let Some(reservation) = self.open.take() else { return };
+        // Without a runtime the process is ending, and its next start gives the units back.
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+        let (app, spent) = (self.app.clone(), self.spent);
+        runtime.spawn(async move {
+            let ended = match spent {
+                0 => app.catalog.release_units(&reservation).await,
+                spent => app.catalog.settle_units(&reservation, spent).await.map(drop),
+            };
+            if let Err(fault) = ended {
+                tracing::error!(error = ?fault, "Could not end the charge of a call");
+            }
+        });
+    }
+}
+
+/// The account that a caller pays from.
+fn account(app: &App, caller: &Caller) -> Account {
+    Account { user: caller.user, unset_monthly: app.config.units.monthly }
+}
+
+/// Where a caller stands this month.
+pub async fn balance(app: &App, caller: &Caller) -> Result<Balance, Fault> {
+    balance_in(app, caller, Month::of(Timestamp::now())).await
+}
+
+/// Where a caller stood or stands in a month.
+pub async fn balance_in(app: &App, caller: &Caller, month: Month) -> Result<Balance, Fault> {
+    app.catalog.balance(account(app, caller), month).await
+}
