@@ -10,13 +10,13 @@ use serde_json::Value;
 
 use crate::support::{Answer, client};
 
-fn quire(data: &Path, line: &[&str]) -> Command {
+pub(crate) fn quire(data: &Path, line: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_quire"));
     command.args(line).arg("--data").arg(data).env("QUIRE__HTTP__METRICS_LISTEN", "");
     command
 }
 
-fn json(data: &Path, line: &[&str]) -> Value {
+pub(crate) fn json(data: &Path, line: &[&str]) -> Value {
     let output = quire(data, line).arg("--json").output().unwrap();
     assert!(output.status.success(), "{line:?}: {output:?}");
     serde_json::from_slice(&output.stdout).unwrap()
@@ -30,10 +30,10 @@ fn failure(data: &Path, line: &[&str]) -> (Output, Value) {
 }
 
 /// A served binary, killed with the test; gives its address.
-struct Served(Child, String);
+pub(crate) struct Served(pub(crate) Child, pub(crate) String);
 
 impl Served {
-    fn start(mut command: Command) -> Self {
+    pub(crate) fn start(mut command: Command) -> Self {
         let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let line = lines.find(|line| line.as_ref().unwrap().contains("https://")).unwrap().unwrap();

@@ -6,8 +6,9 @@ use axum::extract::State;
 use engine::{
     Fault,
     access::Reading,
+    cost,
     ids::{ChunkId, FileId},
-    seams::catalog::{FileRecord, Metadata},
+    seams::catalog::{FileRecord, Metadata, Operation},
     search::{Context, Filter, Highlight, Hit, Mode, Ranks, Scores, SearchHits, SearchRequest, WhyNot},
 };
 use serde::{Deserialize, Serialize};
@@ -24,6 +25,7 @@ use crate::{
         error::ErrorEnvelope,
         origin::Origin,
         reply::{Envelope, Reply, Success},
+        units::{Payer, Usage},
     },
 };
 
@@ -56,6 +58,11 @@ pub(super) struct SearchBody {
     context: Option<usize>,
     /// Whether to say how each passage came about, and why a source has none.
     explain: Option<bool>,
+    /// The most that this search may cost, 1 to 5 intelligence units; less work is done to stay below.
+    #[schema(minimum = 1)]
+    max_units: Option<u64>,
+    /// Whether to say only what the search would cost.
+    dry_run: Option<bool>,
 }
 
 #[derive(Clone, Copy, Deserialize, ToSchema)]
@@ -71,7 +78,7 @@ enum ModeName {
 pub(super) struct Found {
     /// One entry: the query with its passages.
     documents: [QueryResult; 1],
-    usage: SearchUsage,
+    usage: Usage,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -83,11 +90,6 @@ struct QueryResult {
     /// For each source without a passage, the stage at which it dropped out; with `explain` only.
     #[serde(skip_serializing_if = "Option::is_none")]
     why_not: Option<Vec<WhyNotObject>>,
-}
-
-#[derive(Serialize, ToSchema)]
-struct SearchUsage {
-    intelligence_units_consumed: u64,
 }
 
 /// A passage as the API shows it.
@@ -177,22 +179,39 @@ struct WhyNotObject {
 pub(super) async fn retrieve(
     State(app): State<App>,
     ReadingBox(reading): ReadingBox,
+    payer: Payer,
     origin: Origin,
     body: JsonBody<SearchBody>,
 ) -> Reply<Found> {
-    let explain = body.value.explain.unwrap_or(false);
+    let (explain, dry_run) = (body.value.explain.unwrap_or(false), body.value.dry_run.unwrap_or(false));
     let request = body.value.request(&app, &reading).await?;
-    let query = request.query.clone();
+    let (query, bounds) = (request.query.clone(), app.search.bounds(&request));
+    if dry_run {
+        let usage = payer.estimate(bounds).await?;
+        let found = Found { documents: [QueryResult::nothing(query)], usage };
+        return Ok(Success::with_warnings(found, body.warnings));
+    }
+    let charge = payer.reserve(Operation::Search, bounds.max).await?;
     let found = app.search.run(&reading, request).await?;
     app.recent_queries.note(reading.box_id(), &query, &found);
+    let cost = cost::search(&found.work, found.hits.len());
     let result = present(&app, &reading, &origin, query, found, explain).await?;
-    let found = Found { documents: [result], usage: SearchUsage { intelligence_units_consumed: 1 } };
+    let found = Found { documents: [result], usage: charge.settle(cost).await? };
     Ok(Success::with_warnings(found, body.warnings))
+}
+
+impl QueryResult {
+    fn nothing(query: String) -> Self {
+        QueryResult { query, count: 0, documents: Vec::new(), why_not: None }
+    }
 }
 
 impl SearchBody {
     /// What the engine is asked; names files that are not there or not ready.
     async fn request(self, app: &App, reading: &Reading) -> Result<SearchRequest, Fault> {
+        if self.max_units == Some(0) {
+            return Err(Fault::invalid("max_units", "`max_units` is 0; the least that a search costs is 1"));
+        }
         let usual = SearchRequest::new(self.query);
         let mut request = SearchRequest {
             top_k: self.top_k.unwrap_or(usual.top_k),
@@ -202,6 +221,7 @@ impl SearchBody {
             max_chunks_per_document: self.max_chunks_per_document,
             context: self.context.unwrap_or(usual.context),
             explain: self.explain.unwrap_or(usual.explain),
+            most: self.max_units.map_or(usual.most, cost::search_within),
             ..usual
         };
         request.check()?;
