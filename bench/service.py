@@ -25,9 +25,10 @@ class Server:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
-        self.env = dict(os.environ, QUIRE_DATA=str(self.data), QUIRE__HTTP__METRICS_LISTEN="",
-                        QUIRE__LIMITS__KEY_REQUESTS="1000000000", QUIRE__LIMITS__USER_REQUESTS="1000000000",
-                        QUIRE__UNITS__MONTHLY="1000000000", QUIRE__LOG__LEVEL="error", **(env or {}))
+        self.env = os.environ | {
+            "QUIRE_DATA": str(self.data), "QUIRE__HTTP__METRICS_LISTEN": "", "QUIRE__LOG__LEVEL": "error",
+            "QUIRE__LIMITS__KEY_REQUESTS": "1000000000", "QUIRE__LIMITS__USER_REQUESTS": "1000000000",
+            "QUIRE__UNITS__MONTHLY": "1000000000"} | (env or {})
         self.process = None
         self.context = None
 

@@ -6,6 +6,7 @@ Each document of a set is uploaded as a file of its own; a document counts where
 reciprocal rank fusion (k = 60) is made here of the two sides' own lists."""
 
 import concurrent.futures
+import http.client
 import json
 import math
 import pathlib
@@ -41,7 +42,12 @@ def main():
 
     def ask(method, path, body, headers):
         local.connection = local.connection or server.connect()
-        return server.ask(method, path, body, headers, local.connection)
+        try:
+            return server.ask(method, path, body, headers, local.connection)
+        except (OSError, http.client.HTTPException):
+            # The server closes connections that were idle for long.
+            local.connection = server.connect()
+            return server.ask(method, path, body, headers, local.connection)
 
     def upload(box, name, text):
         mark = "quire-bench-boundary"

@@ -1,8 +1,8 @@
 //! `Idempotency-Key`: a POST that is sent again is answered again, not done again.
 //!
-//! - Kept for 24 hours: successful answers of up to 1 MiB, event streams included once they were sent to their end. A
+//! - Kept for 24 hours, the last thousand of each API key: successful answers of up to 256 KiB, event streams included once they were sent to their end. A
 //!   kept answer is on disk, together with its charge, before the last byte of it is sent.
-//! - Not kept: failures, for they cost nothing and a retry should have its chance; answers above 1 MiB. The
+//! - Not kept: failures, for they cost nothing and a retry should have its chance; answers above 256 KiB. The
 //!   idempotency key is free again, and a retry does the work anew.
 //! - Apart for each API key, and forgotten when that key's rights change or anything is deleted from a box of its
 //!   user: a retry shows nobody what they may no longer see.
@@ -44,7 +44,7 @@ const BOX: HeaderName = HeaderName::from_static("x-box-id");
 /// How long an answer is kept.
 const KEPT_FOR: Duration = Duration::from_secs(24 * 60 * 60);
 /// The largest answer that is kept.
-const MOST_BYTES: usize = 1024 * 1024;
+const MOST_BYTES: usize = 256 * 1024;
 /// When a retry that came too early may come again.
 const RUNNING_WAIT: Duration = Duration::from_secs(1);
 

@@ -15,6 +15,9 @@ use super::{
 };
 use crate::Error;
 
+/// Answers kept for one API key, from one sweep to the next: a client that retries does so within its last few hundred requests.
+const MOST_KEPT: i64 = 1_000;
+
 #[async_trait]
 impl Attempts for Sqlite {
     async fn begin_attempt(&self, new: NewAttempt) -> Result<Begun, Fault> {
@@ -46,8 +49,16 @@ impl Attempts for Sqlite {
     }
 
     async fn forget_old_answers(&self, now: Timestamp) -> Result<u64, Fault> {
-        let sql = "delete from attempts where status is not null and expires_at <= $1";
-        self.database.write(move |t| Ok(t.execute(sql, &[now.into()])? as u64)).await
+        let old = "delete from attempts where status is not null and expires_at <= $1";
+        // Identifiers begin with the time they were made at.
+        let many = "delete from attempts where id in
+                    (select id from (select id, row_number() over (partition by key_prefix order by id desc) as place
+                                     from attempts where status is not null) ranked where place > $1)";
+        self.database
+            .write(move |t| {
+                Ok((t.execute(old, &[now.into()])? + t.execute(many, &[MOST_KEPT.into()])?) as u64)
+            })
+            .await
     }
 }
 
