@@ -12,22 +12,31 @@ struct Fit {
     keyword: f32,
     late: f32,
     weighed: f32,
+    cross: f32,
 }
 
+/// By words and vectors alone.
+const WITHOUT_LATE: Fit =
+    Fit { constant: -8.95, cosine: 2.23, keyword: 4.11, late: 0.0, weighed: 5.43, cross: 0.0 };
 /// With late interaction.
-const WITH_LATE: Fit = Fit { constant: -8.99, cosine: 0.49, keyword: 3.94, late: 1.20, weighed: 6.21 };
-/// Without.
-const WITHOUT_LATE: Fit = Fit { constant: -8.95, cosine: 2.23, keyword: 4.11, late: 0.0, weighed: 5.43 };
+const WITH_LATE: Fit =
+    Fit { constant: -8.99, cosine: 0.49, keyword: 3.94, late: 1.20, weighed: 6.21, cross: 0.0 };
+/// With the cross-encoder too.
+const WITH_CROSS: Fit =
+    Fit { constant: -8.99, cosine: 0.49, keyword: 3.94, late: 1.20, weighed: 6.21, cross: 0.0 };
 
 /// How likely a candidate is relevant, 0–1.
 pub(super) fn likelihood(candidate: &Candidate) -> f32 {
-    let fit = if candidate.late.is_some() { WITH_LATE } else { WITHOUT_LATE };
-    // A cross-encoder's word lifts `weighed` above the rest; its share is what counts here.
-    let weighed = candidate.cross.unwrap_or(candidate.weighed);
+    let fit = match (candidate.cross, candidate.late) {
+        (Some(_), _) => WITH_CROSS,
+        (None, Some(_)) => WITH_LATE,
+        (None, None) => WITHOUT_LATE,
+    };
     let sum = fit.constant
         + fit.cosine * candidate.cosine.unwrap_or(0.0)
         + fit.keyword * keyword_share(candidate.keyword.unwrap_or(0.0))
         + fit.late * candidate.late.unwrap_or(0.0)
-        + fit.weighed * weighed;
+        + fit.weighed * candidate.weighed
+        + fit.cross * candidate.cross.unwrap_or(0.0);
     1.0 / (1.0 + (-sum).exp())
 }

@@ -9,11 +9,15 @@ use super::Candidate;
 /// What the vectors count for beside the words, where the model knows the query's language.
 const SEMANTIC_WEIGHT: f32 = 0.45;
 /// What the late interaction counts for beside both.
-const LATE_WEIGHT: f32 = 0.2;
+const LATE_WEIGHT: f32 = 0.4;
+/// What the cross-encoder counts for beside all before it.
+const CROSS_WEIGHT: f32 = 0.3;
 /// The spread of cosines over the candidates from which the vectors are taken at their word; with less, they count less.
 const SEMANTIC_SPREAD: f32 = 0.4;
 /// The same for the late interaction.
 const LATE_SPREAD: f32 = 0.5;
+/// The same for the cross-encoder's logits.
+const CROSS_SPREAD: f32 = 8.0;
 /// The share of repeated tokens from which a model stops and from which it has stopped to know what it reads: text in an
 /// unknown script comes out as the same "unknown" token again and again. A long English question has up to a quarter.
 const REPEATED: (f32, f32) = (0.25, 0.45);
@@ -51,7 +55,7 @@ pub(super) fn fuse(candidates: &mut [Candidate], trust: f32) {
         // A chunk without any of the words scores nothing, so that is where this side starts.
         let keyword = candidate.keyword.map_or(0.0, |score| score / best_keyword.max(f32::MIN_POSITIVE));
         candidate.fused = weight * semantic + (1.0 - weight) * keyword;
-        candidate.weighed = candidate.fused;
+        (candidate.weighed, candidate.order) = (candidate.fused, candidate.fused);
     }
     sort(candidates);
 }
@@ -62,18 +66,22 @@ pub(super) fn add_late(candidates: &mut [Candidate], trust: f32) {
     let weight = LATE_WEIGHT * trust;
     for (candidate, late) in candidates.iter_mut().zip(late) {
         candidate.weighed = (1.0 - weight) * candidate.fused + weight * late;
+        candidate.order = candidate.weighed;
     }
     sort(candidates);
 }
 
-/// Weighs a cross-encoder's scores of the first candidates in. It has read query and passage together, so it counts as
-/// much as all before it.
-pub(super) fn add_cross(candidates: &mut [Candidate], scores: &[f32]) {
-    for (candidate, score) in candidates.iter_mut().zip(scores) {
-        let share = 1.0 / (1.0 + (-score).exp());
-        candidate.cross = Some(share);
-        // Above all that it has not read.
-        candidate.weighed = 1.0 + (candidate.weighed + share) / 2.0;
+/// Weighs a cross-encoder's scores of the first candidates in. What it has read stays above what it has not.
+pub(super) fn add_cross(candidates: &mut [Candidate], scores: &[f32], trust: f32) {
+    let read = candidates.len().min(scores.len());
+    let (read, _) = candidates.split_at_mut(read);
+    for (candidate, score) in read.iter_mut().zip(scores) {
+        candidate.cross = Some(*score);
+    }
+    let Some(shares) = stretched(read, |candidate| candidate.cross, CROSS_SPREAD) else { return };
+    let weight = CROSS_WEIGHT * trust;
+    for (candidate, share) in read.iter_mut().zip(shares) {
+        candidate.order = 1.0 + (1.0 - weight) * candidate.weighed + weight * share;
     }
     sort(candidates);
 }
@@ -98,7 +106,7 @@ fn stretched(
 }
 
 fn sort(candidates: &mut [Candidate]) {
-    candidates.sort_by(|a, b| b.weighed.total_cmp(&a.weighed).then(a.id.cmp(&b.id)));
+    candidates.sort_by(|a, b| b.order.total_cmp(&a.order).then(a.id.cmp(&b.id)));
 }
 
 #[cfg(test)]

@@ -59,13 +59,15 @@ struct Candidate {
     keyword: Option<f32>,
     /// Its likeness by late interaction.
     late: Option<f32>,
-    /// What a cross-encoder gives it, 0–1.
+    /// What a cross-encoder gives it: a logit.
     cross: Option<f32>,
     /// Both sides weighed together.
     fused: f32,
     fused_rank: usize,
-    /// All that is known weighed together: what the order is by.
+    /// The late interaction weighed in.
     weighed: f32,
+    /// All that is known weighed together.
+    order: f32,
     /// Held until it is shown or dropped.
     stored: Option<IndexedChunk>,
 }
@@ -83,6 +85,7 @@ impl Candidate {
             fused: 0.0,
             fused_rank: 0,
             weighed: 0.0,
+            order: 0.0,
             stored: None,
         }
     }
@@ -188,6 +191,7 @@ impl Search {
         let Some(question) = question.filter(|_| request.closer()) else { return Ok(candidates) };
         candidates.truncate(request.most.reranked);
         work.reranked = candidates.len();
+        let trust = fuse::trust(&question.token_ids);
         let task = tokio::task::spawn_blocking(move || looked_closer(&question, candidates));
         let mut candidates = task.await.map_err(Fault::internal)?;
         if let Some(reranker) = self.reranker.as_ref().filter(|_| request.most.cross_encoded > 0) {
@@ -195,7 +199,7 @@ impl Search {
             let passages = best.iter().filter_map(Candidate::chunk).map(|chunk| chunk.text.clone()).collect();
             work.cross_encoded = best.len();
             let scores = reranker.score(&request.query, passages).await?;
-            fuse::add_cross(&mut candidates, &scores);
+            fuse::add_cross(&mut candidates, &scores, trust);
         }
         Ok(candidates)
     }

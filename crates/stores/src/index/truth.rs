@@ -335,11 +335,13 @@ pub(super) fn changed_between(connection: &Connection, after: i64, latest: i64) 
     Ok((files.len() as i64 == latest - after).then_some(files))
 }
 
-/// How many changes are remembered.
-pub(super) fn remembered_changes(connection: &Connection) -> Result<u64> {
-    let count: i64 =
-        connection.prepare_cached("select count(*) from changes")?.query_row([], |row| row.get(0))?;
-    Ok(count as u64)
+/// How many changes are remembered, and how many chunks their files have.
+pub(super) fn remembered_changes(connection: &Connection) -> Result<(u64, u64)> {
+    connection
+        .prepare_cached(
+            "select count(*), coalesce(sum(chunks), 0) from changes left join files on files.number = changes.file",
+        )?
+        .query_row([], |row| Ok((row.get::<_, u32>(0)?.into(), row.get::<_, u32>(1)?.into())))
 }
 
 /// Forgets the changes up to this number, which the text index now has.

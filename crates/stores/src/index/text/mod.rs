@@ -37,8 +37,9 @@ const MEMORY_BYTES: usize = 3_000_000;
 /// disk within about a second; a larger one when a hundredth of it is removed.
 const REWRITE_AT_ONCE: u32 = 50_000;
 
-/// New files that wait for the next search at most, so that it does not wait long for them.
-const MOST_WAITING: u64 = 64;
+/// New files, and chunks of them, that wait for the next search at most, so that it does not wait long for them: a
+/// thousand chunks take about as long as the commit itself.
+const MOST_WAITING: (u64, u64) = (64, 1_000);
 
 /// The text index of one box.
 pub(super) struct Text {
@@ -90,8 +91,9 @@ impl Text {
         if let Some(open) = state.open.as_ref().filter(|open| open.on_disk) {
             truth::forget_changes(transaction, open.has).map_err(Fault::internal)?;
         }
-        let waiting = truth::remembered_changes(transaction).map_err(Fault::internal)?;
-        if self.folder.exists() && change.before.is_none() && waiting <= MOST_WAITING {
+        let (files, chunks) = truth::remembered_changes(transaction).map_err(Fault::internal)?;
+        let few = files <= MOST_WAITING.0 && chunks <= MOST_WAITING.1;
+        if self.folder.exists() && change.before.is_none() && few {
             return Ok(Pending::Wait);
         }
         if state.open.as_ref().is_some_and(|open| !open.on_disk) {
