@@ -255,7 +255,7 @@ impl Loaded {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::{Numbers, model_folder};
+    use crate::fixture::{Numbers, model_folder, model_folder_with_tables};
 
     fn options(path: Option<runtime::Path>) -> Options {
         Options { threads: 2, path, ..Options::default() }
@@ -317,6 +317,20 @@ mod tests {
             assert!(cosine(&found.vector, &expected.vector) > least, "{numbers:?}");
             assert_ne!(embedder.id(), exact.id());
         }
+    }
+
+    #[tokio::test]
+    async fn tables_may_lie_in_a_file_that_models_share() {
+        let (whole, shared) = (model_folder(Numbers::I8), model_folder_with_tables(Numbers::I8));
+        let whole = LocalEmbedder::load(whole.path(), &options(None)).unwrap();
+        let found = LocalEmbedder::load(shared.path(), &options(None)).unwrap();
+        assert_eq!(found.id(), "shared");
+        let expected = one(&whole, "the unaffable walking").await.vector;
+        assert_eq!(one(&found, "the unaffable walking").await.vector, expected);
+        std::fs::copy(shared.path().join("model.safetensors"), shared.path().join("tables.safetensors"))
+            .unwrap();
+        let twice = LocalEmbedder::load(shared.path(), &options(None));
+        assert!(matches!(twice, Err(WeightsError::Malformed(_))));
     }
 
     /// Against vectors that `bench/models` computed in float32; the file has their first 48 numbers.

@@ -73,6 +73,19 @@ impl Writer {
         }
     }
 
+    /// The tensors whose names pass, and the others.
+    fn split(self, passes: impl Fn(&str) -> bool) -> (Writer, Writer) {
+        let mut parts = (Writer::default(), Writer::default());
+        for (name, entry) in self.header {
+            let part = if passes(&name) { &mut parts.0 } else { &mut parts.1 };
+            let offset = |at: usize| entry["data_offsets"][at].as_u64().unwrap() as usize;
+            let shape: Vec<usize> = serde_json::from_value(entry["shape"].clone()).unwrap();
+            let bytes = self.data[offset(0)..offset(1)].iter().copied();
+            part.add(&name, entry["dtype"].as_str().unwrap(), &shape, bytes);
+        }
+        parts
+    }
+
     fn write(&self, path: &Path) {
         let header = serde_json::to_vec(&self.header).unwrap();
         let bytes = [&(header.len() as u64).to_le_bytes()[..], &header, &self.data].concat();
@@ -82,6 +95,23 @@ impl Writer {
 
 /// A small cross-encoder, named as `PyTorch` names its parts; an embedder ignores the head.
 pub(crate) fn model_folder(numbers: Numbers) -> TempDir {
+    let (folder, weights) = small_model(numbers);
+    weights.write(&folder.path().join("model.safetensors"));
+    folder
+}
+
+/// The same model with its tables in a file of their own.
+pub(crate) fn model_folder_with_tables(numbers: Numbers) -> TempDir {
+    let (folder, weights) = small_model(numbers);
+    let (tables, layers) = weights.split(|name| name.starts_with("bert.embeddings."));
+    tables.write(&folder.path().join("tables.safetensors"));
+    layers.write(&folder.path().join("model.safetensors"));
+    std::fs::write(folder.path().join("quire.json"), r#"{"id": "shared", "tables": "tables.safetensors"}"#)
+        .unwrap();
+    folder
+}
+
+fn small_model(numbers: Numbers) -> (TempDir, Writer) {
     let folder = tempfile::tempdir().unwrap();
     let config = serde_json::json!({"model_type": "bert", "hidden_size": WIDTH, "num_hidden_layers": LAYERS,
         "num_attention_heads": 2, "intermediate_size": INNER, "max_position_embeddings": POSITIONS});
@@ -117,6 +147,5 @@ pub(crate) fn model_folder(numbers: Numbers) -> TempDir {
         add(format!("{name}.weight"), &[WIDTH], 1.0, 0.3);
         add(format!("{name}.bias"), &[WIDTH], 0.0, 0.3);
     }
-    writer.write(&folder.path().join("model.safetensors"));
-    folder
+    (folder, writer)
 }

@@ -11,10 +11,10 @@ use serde::Deserialize;
 use super::tensor::{By, Bytes, Encoding, Tensor};
 use super::{WeightsError, onnx};
 
-/// Named tensors of one file.
+/// Named tensors of one file, or of two where models share their tables.
 pub(crate) struct Checkpoint {
     tensors: HashMap<String, Stored>,
-    mapped: Option<Arc<Mmap>>,
+    mapped: Vec<Arc<Mmap>>,
 }
 
 /// A tensor and whether its rows are inputs, as ONNX has them, instead of outputs.
@@ -32,14 +32,26 @@ impl Checkpoint {
             Some("onnx") => onnx::read(file)?,
             _ => safetensors(file)?,
         };
-        Ok(Checkpoint { mapped: Some(mapped), ..Checkpoint::new(named) })
+        Ok(Checkpoint { mapped: vec![mapped], ..Checkpoint::new(named) })
+    }
+
+    /// Adds the tensors of another file. One that is in both is an error: which of them was meant, nobody could say.
+    pub(crate) fn and(mut self, other: Checkpoint) -> Result<Self, WeightsError> {
+        for (name, stored) in other.tensors {
+            if self.tensors.contains_key(&name) {
+                return Err(WeightsError::Malformed(format!("tensor `{name}` is in both files")));
+            }
+            self.tensors.insert(name, stored);
+        }
+        self.mapped.extend(other.mapped);
+        Ok(self)
     }
 
     /// Lets go of the pages read so far: packed weights are copies, and of what stays in the file few rows are needed.
     #[allow(unsafe_code)]
     pub(crate) fn forget_pages(&self) {
         #[cfg(unix)]
-        if let Some(mapped) = &self.mapped {
+        for mapped in &self.mapped {
             // SAFETY: the mapping is of a file and only read, so that pages come back from the file as they were.
             let advised = unsafe { mapped.unchecked_advise(memmap2::UncheckedAdvice::DontNeed) };
             // Advice: without it the pages merely stay.
@@ -56,7 +68,7 @@ impl Checkpoint {
         };
         Checkpoint {
             tensors: named.into_iter().map(|(name, stored)| (plain(name), stored)).collect(),
-            mapped: None,
+            mapped: Vec::new(),
         }
     }
 

@@ -24,6 +24,8 @@ pub struct Settings {
     pub passage_prefix: String,
     /// The most tokens of one text, special ones included; the position table's size otherwise.
     pub max_tokens: Option<usize>,
+    /// A file with the embedding tables, seen from the folder, where several models share them.
+    pub tables: Option<PathBuf>,
 }
 
 /// The parts of `config.json` that we need.
@@ -129,7 +131,11 @@ impl Folder {
     }
 
     pub(crate) fn checkpoint(&self) -> Result<Checkpoint, WeightsError> {
-        Checkpoint::open(&self.weights)
+        let layers = Checkpoint::open(&self.weights)?;
+        match &self.settings.tables {
+            Some(tables) => layers.and(Checkpoint::open(&self.path.join(tables))?),
+            None => Ok(layers),
+        }
     }
 
     pub(crate) fn tokenizer(&self) -> PathBuf {
