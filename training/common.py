@@ -1,0 +1,103 @@
+"""What the steps share: the work folder's files, BM25 on the device, embedding, and a log with the time."""
+import gzip
+import json
+import math
+import time
+
+import numpy as np
+import torch
+
+import text
+from model import DEVICE, Encoder, load, pooled
+from tokens import Tokens, by_budget, singles, tokenizer
+
+STARTED = time.time()
+PASSAGE_TOKENS = 208  # special ones included: a chunk of 200 and a few more
+
+
+def log(*words):
+    print(f"[{time.time() - STARTED:6.1f}]", *words, flush=True)
+
+
+def read_json(path):
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        return json.load(file)
+
+
+def corpus(work, model_folder):
+    """Passages, queries, and the tokens of both."""
+    passages, queries = text.read_lines(f"{work}/passages.jsonl.gz"), text.read_lines(f"{work}/queries.jsonl.gz")
+    made = lambda texts, most: (lambda: Tokens.of(tokenizer(model_folder), texts, most))
+    passage_tokens = Tokens.cached(f"{work}/passages.npz", made([passage["text"] for passage in passages], 300))
+    query_tokens = Tokens.cached(f"{work}/queries.npz", made([query["query"] for query in queries], 64))
+    return passages, queries, passage_tokens, query_tokens
+
+
+def encoder(path):
+    return Encoder(load(path)).to(DEVICE).eval()
+
+
+@torch.no_grad()
+def vectors(model, tokens, most=PASSAGE_TOKENS):
+    found = torch.zeros(len(tokens.lengths), 384, device=DEVICE)
+    for group in by_budget(np.minimum(tokens.lengths, most)):
+        packed = singles(tokens, group, most)
+        found[torch.as_tensor(group).to(DEVICE)] = pooled(model(packed), packed)
+    return found
+
+
+class Bm25:
+    """BM25 (k1 1.2, b 0.75) as one product: queries by terms times terms by passages."""
+
+    def __init__(self, texts, stems, language="en"):
+        self.stems, self.language = stems, language
+        terms, counts, lengths = {}, [], []
+        for at, one in enumerate(texts):
+            held = {}
+            for word in text.words(one, language):
+                term = terms.setdefault(stems.get(word, word), len(terms))
+                held[term] = held.get(term, 0) + 1
+            counts.append(held)
+            lengths.append(sum(held.values()))
+        self.terms, mean = terms, max(1, sum(lengths) / max(1, len(lengths)))
+        frequency = np.zeros(len(terms))
+        for held in counts:
+            frequency[list(held)] += 1
+        idf = np.log(1 + (len(texts) - frequency + 0.5) / (frequency + 0.5))
+        rows = np.repeat(np.arange(len(texts)), [len(held) for held in counts])
+        columns = np.fromiter((term for held in counts for term in held), dtype=np.int64, count=len(rows))
+        times = np.fromiter((count for held in counts for count in held.values()), dtype=np.float64, count=len(rows))
+        norm = 1.2 * (0.25 + 0.75 * np.array(lengths)[rows] / mean)
+        values = idf[columns] * times * 2.2 / (times + norm)
+        self.weights = torch.zeros(len(terms), len(texts), device=DEVICE)
+        self.weights[torch.as_tensor(columns).to(DEVICE), torch.as_tensor(rows).to(DEVICE)] = \
+            torch.as_tensor(values).float().to(DEVICE)
+
+    def scores(self, queries):
+        places = []
+        for at, query in enumerate(queries):
+            terms = (self.terms.get(self.stems.get(word, word)) for word in text.words(query, self.language))
+            places += [(at, term) for term in terms if term is not None]
+        asked = torch.zeros(len(queries), len(self.terms), device=DEVICE)
+        if places:
+            rows, columns = torch.as_tensor(places).to(DEVICE).T
+            asked.index_put_((rows, columns), torch.ones(len(places), device=DEVICE), accumulate=True)
+        return asked @ self.weights
+
+
+def schedule(step, steps, warm=0.06):
+    """The share of the learning rate: up, then straight down."""
+    return min(1, (step + 1) / max(1, warm * steps)) * max(0.02, 1 - step / steps)
+
+
+def chosen_queries(queries, lists, leave_out, rng):
+    """One epoch's queries, shuffled; domains with many dull queries count less."""
+    share = {"medquad": 0.8, "man": 0.8, "sentence": 0.8, "keywords": 0.9, "qed": 2.0, "pubmedqa": 1.3}
+    kept = []
+    for at, query in enumerate(queries):
+        if query["domain"] in leave_out or lists["mined"][at] is None:
+            continue
+        times = share.get(query["domain"], 1.0) * share.get(query["kind"], 1.0)
+        kept += [at] * (int(times) + (rng.random() < math.modf(times)[0]))
+    rng.shuffle(kept)
+    return kept

@@ -1,0 +1,196 @@
+"""The encoder of all-MiniLM-L6-v2 in plain PyTorch, over sequences packed one after the other, and its two heads.
+
+The embedding tables are frozen as 8-bit steps with one scale a row: both shipped models share one copy of them, and are
+trained on exactly the numbers that ship.
+"""
+import sys
+
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+from safetensors.torch import load_file, save_file
+
+try:
+    from torch.nn.attention.varlen import varlen_attn
+except ImportError:  # older than 2.10
+    varlen_attn = None
+
+VARLEN = [varlen_attn] if varlen_attn else []  # emptied where the kernel does not run
+LAYERS, HEADS, WIDTH, INNER, EPSILON = 6, 12, 384, 1536, 1e-12
+TABLES = ("word_embeddings", "position_embeddings", "token_type_embeddings")
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
+PRECISION = torch.bfloat16 if DEVICE == "cuda" else torch.float32
+LINEAR = ("attention.self.query", "attention.self.key", "attention.self.value", "attention.output.dense",
+          "intermediate.dense", "output.dense")
+PARTS = "joined joined_bias output output_bias gain1 bias1 up up_bias down down_bias gain2 bias2".split()
+NORMS = ("attention.output.LayerNorm", "output.LayerNorm")
+
+
+def quantized(matrix):
+    """8-bit steps and one scale a row."""
+    scale = matrix.abs().amax(1).clamp(min=1e-9) / 127
+    return (matrix / scale[:, None]).round().clamp(-127, 127).to(torch.int8), scale
+
+
+def dense(weights, name):
+    """A tensor as f32, whether it is stored as 8-bit steps or not."""
+    value = weights[name]
+    return value.float() * weights[name + ".scale"][:, None] if value.dtype == torch.int8 else value.float()
+
+
+def compact(weights):
+    """A checkpoint as it travels and starts training: tables in 8 bits, the rest in half precision."""
+    small = {}
+    for name, value in weights.items():
+        name = name.removeprefix("bert.")
+        if any(table in name for table in TABLES):
+            small[name], small[name + ".scale"] = quantized(value.float())
+        elif value.is_floating_point() and not name.startswith("pooler"):
+            small[name] = value.half()
+    return small
+
+
+def project(x, weight, bias):
+    return F.linear(x, weight.to(x.dtype), bias.to(x.dtype)).view(-1, 3, HEADS, WIDTH // HEADS)
+
+
+def finish(x, attended, output, output_bias, gain1, bias1, up, up_bias, down, down_bias, gain2, bias2, drop):
+    kind = x.dtype
+    y = F.linear(attended, output.to(kind), output_bias.to(kind))
+    y = F.dropout(y, drop, drop > 0)
+    x = F.layer_norm((x + y).float(), (WIDTH,), gain1, bias1, EPSILON).to(kind)
+    y = F.linear(F.gelu(F.linear(x, up.to(kind), up_bias.to(kind))), down.to(kind), down_bias.to(kind))
+    y = F.dropout(y, drop, drop > 0)
+    return F.layer_norm((x + y).float(), (WIDTH,), gain2, bias2, EPSILON).to(kind)
+
+
+STEPS = {"project": project, "finish": finish}
+
+
+def compile_steps():
+    """Lets the compiler fuse what lies between the products; worth it on a GPU alone. Where it fails, plain steps run."""
+    torch._dynamo.config.suppress_errors = True
+    STEPS.update(project=torch.compile(project, dynamic=True), finish=torch.compile(finish, dynamic=True))
+
+
+def attend(joined, packed):
+    """Attention within each sequence."""
+    query, key, value = joined.unbind(1)
+    if VARLEN and joined.is_cuda:
+        bounds, longest = packed.bounds, packed.longest
+        parts = (part.contiguous() for part in (query, key, value))
+        try:
+            return varlen_attn(*parts, bounds, bounds, longest, longest).reshape(-1, WIDTH)
+        except RuntimeError as error:
+            print("no attention over packed sequences here:", error, file=sys.stderr)
+            VARLEN.clear()
+    wide = [part.new_zeros(packed.count, packed.longest, HEADS, WIDTH // HEADS) for part in (query, key, value)]
+    for whole, part in zip(wide, (query, key, value)):
+        whole[packed.owner, packed.place] = part
+    wide = [whole.transpose(1, 2) for whole in wide]
+    mask = packed.mask()[:, None, None]
+    found = F.scaled_dot_product_attention(*wide, attn_mask=mask).transpose(1, 2)
+    return found[packed.owner, packed.place].reshape(-1, WIDTH)
+
+
+class Encoder(nn.Module):
+    def __init__(self, weights, drop=0.0):
+        super().__init__()
+        self.drop = drop
+        for table in TABLES:
+            self.register_buffer(table, dense(weights, f"embeddings.{table}.weight").to(PRECISION), persistent=False)
+        for part in ("weight", "bias"):
+            self.register_buffer(f"norm_{part}", weights[f"embeddings.LayerNorm.{part}"].float(), persistent=False)
+        self.layers = nn.ModuleList(nn.ParameterDict(self.layer(weights, index)) for index in range(LAYERS))
+
+    @staticmethod
+    def layer(weights, index):
+        get = lambda part: dense(weights, f"encoder.layer.{index}.{part}")
+        joined = {kind: torch.cat([get(f"{part}.{kind}") for part in LINEAR[:3]]) for kind in ("weight", "bias")}
+        parts = [joined["weight"], joined["bias"]]
+        for name in (LINEAR[3], NORMS[0], LINEAR[4], LINEAR[5], NORMS[1]):
+            parts += [get(f"{name}.weight"), get(f"{name}.bias")]
+        return {name: nn.Parameter(part.clone()) for name, part in zip(PARTS, parts)}
+
+    def forward(self, packed):
+        x = self.word_embeddings[packed.ids] + self.position_embeddings[packed.place] + self.token_type_embeddings[packed.kinds]
+        x = F.layer_norm(x.float(), (WIDTH,), self.norm_weight, self.norm_bias, EPSILON).to(PRECISION)
+        drop = self.drop if self.training else 0.0
+        for layer in self.layers:
+            parts = [layer[name] for name in PARTS]
+            joined = STEPS["project"](x, *parts[:2])
+            x = STEPS["finish"](x, attend(joined, packed), *parts[2:], drop)
+        return x
+
+    def named(self):
+        """The layers' weights by the names that checkpoints use."""
+        found = {}
+        for index, layer in enumerate(self.layers):
+            at = f"encoder.layer.{index}."
+            for kind, key in (("weight", "joined"), ("bias", "joined_bias")):
+                for name, part in zip(LINEAR[:3], layer[key].detach().chunk(3)):
+                    found[f"{at}{name}.{kind}"] = part
+            rest = zip((LINEAR[3], NORMS[0], LINEAR[4], LINEAR[5], NORMS[1]),
+                       (("output", "output_bias"), ("gain1", "bias1"), ("up", "up_bias"), ("down", "down_bias"), ("gain2", "bias2")))
+            for name, (weight, bias) in rest:
+                found[f"{at}{name}.weight"], found[f"{at}{name}.bias"] = layer[weight].detach(), layer[bias].detach()
+        return found
+
+
+class CrossEncoder(nn.Module):
+    """Query and passage read together: pooler over the first token, then one number."""
+
+    def __init__(self, weights, drop=0.1):
+        super().__init__()
+        self.encoder = Encoder(weights, drop)
+        self.pooler, self.classifier, self.drop = nn.Linear(WIDTH, WIDTH), nn.Linear(WIDTH, 1), nn.Dropout(drop)
+        for name, part in (("pooler.dense", self.pooler), ("classifier", self.classifier)):
+            if f"{name}.weight" in weights and "classifier.weight" in weights:
+                part.weight.data.copy_(dense(weights, f"{name}.weight"))
+                part.bias.data.copy_(weights[f"{name}.bias"].float())
+            else:
+                nn.init.normal_(part.weight, std=0.02)
+                nn.init.zeros_(part.bias)
+
+    def forward(self, packed):
+        first = self.encoder(packed)[packed.bounds[:-1].long()].float()
+        return self.classifier(self.drop(torch.tanh(self.pooler(first)))).squeeze(-1)
+
+    def named(self):
+        head = {"pooler.dense.weight": self.pooler.weight, "pooler.dense.bias": self.pooler.bias,
+                "classifier.weight": self.classifier.weight, "classifier.bias": self.classifier.bias}
+        return {**self.encoder.named(), **{name: value.detach() for name, value in head.items()}}
+
+
+def pooled(hidden, packed):
+    """One unit vector a text: the mean of its tokens."""
+    sums = torch.zeros(packed.count, WIDTH, device=hidden.device).index_add_(0, packed.owner, hidden.float())
+    return F.normalize(sums, dim=1)
+
+
+def save(model, start, path):
+    """The layers and head in half precision, beside the tables the training started with."""
+    tables = {name: value for name, value in start.items() if name.startswith("embeddings.")}
+    trained = {name: value.half().cpu().contiguous() for name, value in model.named().items()}
+    save_file({**{name: value.contiguous() for name, value in tables.items()}, **trained}, path)
+
+
+def load(path):
+    return load_file(path)
+
+
+class Average:
+    """An exponential moving average of a model's parameters."""
+
+    def __init__(self, model):
+        self.parameters = list(model.parameters())
+        self.means = [parameter.detach().clone() for parameter in self.parameters]
+
+    @torch.no_grad()
+    def update(self, step):
+        torch._foreach_lerp_(self.means, self.parameters, 1 - min(0.998, (1 + step) / (10 + step)))
+
+    @torch.no_grad()
+    def apply(self):
+        for parameter, mean in zip(self.parameters, self.means):
+            parameter.copy_(mean)

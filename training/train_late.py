@@ -1,0 +1,160 @@
+"""Trains the embedder's layers such that its token vectors, packed as signs, rank passages, and its one vector stays.
+
+Usage: python training/train_late.py WORK START TAUGHT OUT [--steps N | --seconds N] …
+TAUGHT is what teach.py wrote. Three parts of the loss: late interaction over lists and over the batch, the same with the mean
+vector, and how far mean vectors moved from the ones the model started with (so that it stays the embedder it was).
+Passages' tokens are pooled by word and packed as signs in the forward pass, as crates/engine/src/search/late.rs packs them;
+the gradient passes straight through.
+"""
+import argparse
+import random
+import time
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+import model as models
+from common import PASSAGE_TOKENS, corpus, log, schedule
+from model import DEVICE, WIDTH, Average, Encoder, pooled
+from tokens import singles
+
+QUERY_ROWS = 48
+VOCABULARY = 30_522
+
+
+def token_rows(hidden, packed):
+    """Inner tokens as padded rows, tokens of the same word in one row, and which rows count."""
+    inside = packed.inside
+    owner, place, ids = packed.owner[inside], packed.place[inside] - 1, packed.ids[inside]
+    # The first place of each word in its text takes the sum of all.
+    first = torch.full((packed.count, VOCABULARY), 10_000, dtype=torch.long, device=DEVICE)
+    first = first.view(-1).scatter_reduce(0, owner * VOCABULARY + ids, place, "amin")[owner * VOCABULARY + ids]
+    unit = F.normalize(hidden[inside].float(), dim=1)
+    rows = torch.zeros(packed.count * packed.longest, WIDTH, device=DEVICE).index_add(0, owner * packed.longest + first, unit)
+    counts = torch.zeros(packed.count * packed.longest, device=DEVICE, dtype=torch.bool)
+    counts[owner * packed.longest + first] = True
+    return F.normalize(rows, dim=1).view(packed.count, packed.longest, WIDTH), counts.view(packed.count, packed.longest)
+
+
+def query_rows(hidden, packed):
+    """Inner tokens as padded rows, one a token, and which count."""
+    inside = packed.inside & (packed.place <= QUERY_ROWS)
+    rows = torch.zeros(packed.count, packed.longest, WIDTH, device=DEVICE)
+    counts = torch.zeros(packed.count, packed.longest, dtype=torch.bool, device=DEVICE)
+    at = packed.owner[inside], packed.place[inside] - 1
+    rows = rows.index_put(at, F.normalize(hidden[inside].float(), dim=1))
+    counts[at] = True
+    return rows, counts
+
+
+def signs(rows):
+    """What packing leaves of unit rows: signs, scaled such that a row's product with its own signs is 1."""
+    packed = torch.sign(rows) / rows.abs().sum(-1, keepdim=True).clamp(min=1e-6)
+    return rows + (packed - rows).detach()
+
+
+def late_scores(query, query_counts, passages, passage_counts):
+    """Every query against every passage: the mean over its tokens of the likest token."""
+    count, longest = passage_counts.shape
+    flat = passages.reshape(count * longest, WIDTH).to(models.PRECISION)
+    likeness = (query.reshape(-1, WIDTH).to(models.PRECISION) @ flat.T).view(*query_counts.shape, count, longest)
+    likeness = likeness.masked_fill(~passage_counts, -1.0).amax(-1).float()
+    weights = query_counts.float()
+    return (likeness * weights[..., None]).sum(1) / weights.sum(1).clamp(min=1)[:, None]
+
+
+def listed(scores, batch, count):
+    """Each query's own list out of the scores of the whole batch."""
+    own = torch.arange(batch, device=DEVICE)[:, None] * count + torch.arange(count, device=DEVICE)
+    return scores.gather(1, own)
+
+
+def ranking_loss(scores, scale, taught, mask):
+    """Follow the teacher within a list; within the batch, put the positive first."""
+    batch, count = taught.shape
+    own = listed(scores, batch, count) * scale
+    follow = F.kl_div(F.log_softmax(own, 1), F.softmax(taught, 1), reduction="batchmean")
+    first = torch.arange(batch, device=DEVICE) * count
+    whole = (scores * scale).masked_fill(mask, -1e4)
+    return follow + 0.2 * F.cross_entropy(own, torch.zeros_like(first)) + 0.3 * F.cross_entropy(whole, first), own
+
+
+def main():
+    arguments = argparse.ArgumentParser()
+    for name in ("work", "start", "taught", "out"):
+        arguments.add_argument(name)
+    arguments.add_argument("--init", help="a checkpoint to go on from; START's otherwise")
+    arguments.add_argument("--steps", type=int, default=0)
+    arguments.add_argument("--seconds", type=float, default=0)
+    arguments.add_argument("--batch", type=int, default=64)
+    arguments.add_argument("--list", type=int, default=8)
+    arguments.add_argument("--rate", type=float, default=4e-5)
+    arguments.add_argument("--stay", type=float, default=2.0, help="how much the mean vectors are held where they were")
+    arguments.add_argument("--mean", type=float, default=0.3, help="how much the mean vectors' ranking counts")
+    arguments.add_argument("--seed", type=int, default=4)
+    options = arguments.parse_args()
+    torch.manual_seed(options.seed)
+    _, queries, passage_tokens, query_tokens = corpus(options.work, options.start)
+    before = torch.load(f"{options.work}/vectors.pt")
+    before = {name: value.to(DEVICE).float() for name, value in before.items()}
+    taught = np.load(options.taught)
+    asked, lists, scores = taught["queries"], taught["passages"], taught["scores"]
+    start = models.load(f"{options.start}/start.safetensors")
+    network = Encoder(models.load(options.init) if options.init else start).to(DEVICE).train()
+    if DEVICE == "cuda":
+        models.compile_steps()
+    scales = torch.nn.Parameter(torch.tensor([30.0, 20.0], device=DEVICE))
+    optimizer = torch.optim.AdamW([{"params": list(network.parameters()), "weight_decay": 0.01, "base": options.rate},
+                                   {"params": [scales], "weight_decay": 0.0, "base": 0.05}],
+                                  lr=options.rate, betas=(0.9, 0.98), fused=DEVICE == "cuda")
+    average, rng = Average(network), random.Random(options.seed)
+    steps, step, waiting, marks = options.steps or 10**9, 0, [], []
+    while step < steps:
+        while len(waiting) < options.batch:
+            waiting += rng.sample(range(len(asked)), len(asked))
+        batch, waiting = np.array(waiting[:options.batch]), waiting[options.batch:]
+        columns = np.array([[0] + rng.sample(range(1, lists.shape[1]), options.list - 1) for _ in batch])
+        drawn = np.take_along_axis(lists[batch], columns, 1)
+        teacher = torch.as_tensor(np.take_along_axis(scores[batch], columns, 1)).to(DEVICE)
+        flat = drawn.ravel()
+        mask = np.stack([np.isin(flat, queries[asked[at]]["positives"] + [queries[asked[at]].get("but_not", -1)]) for at in batch])
+        mask[np.arange(len(batch)), np.arange(len(batch)) * options.list] = False
+        query_packed = singles(query_tokens, asked[batch], 66)
+        passage_packed = singles(passage_tokens, flat, PASSAGE_TOKENS)
+        query_hidden, passage_hidden = network(query_packed), network(passage_packed)
+        mean_query, mean_passage = pooled(query_hidden, query_packed), pooled(passage_hidden, passage_packed)
+        rows, counts = token_rows(passage_hidden, passage_packed)
+        mask = torch.as_tensor(mask).to(DEVICE)
+        late = late_scores(*query_rows(query_hidden, query_packed), signs(rows), counts)
+        late_loss, own = ranking_loss(late, scales[0], teacher, mask)
+        mean_loss, _ = ranking_loss(mean_query @ mean_passage.T, scales[1], teacher, mask)
+        old_query = before["queries"][torch.as_tensor(asked[batch]).to(DEVICE)]
+        old_passage = before["passages"][torch.as_tensor(flat).to(DEVICE)]
+        moved = (1 - (mean_query * old_query).sum(1)).mean() + (1 - (mean_passage * old_passage).sum(1)).mean()
+        loss = late_loss + options.mean * mean_loss + options.stay * moved
+        share = schedule(step, steps if steps < 10**9 else 2000)
+        for group in optimizer.param_groups:
+            group["lr"] = group["base"] * share
+        optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
+        optimizer.step()
+        average.update(step)
+        step += 1
+        if options.seconds and step in (20, 60):
+            loss.item()
+            marks.append(time.time())
+            if step == 60:
+                steps = 60 + int(options.seconds / ((marks[1] - marks[0]) / 40))
+                log("steps:", steps)
+        if step % 100 == 0 or step == steps or steps < 50:
+            log(f"step {step}/{steps} loss {loss.item():.3f} late {late_loss.item():.3f} mean {mean_loss.item():.3f} "
+                f"moved {moved.item() / 2:.4f} right {(own.argmax(1) == 0).float().mean().item():.2f} scales {scales.tolist()}")
+    average.apply()
+    models.save(network, start, options.out)
+    log("saved", options.out, "after", step, "steps")
+
+
+if __name__ == "__main__":
+    main()
