@@ -2,6 +2,8 @@
 //!
 //! `measure embedder|reranker FOLDER PATH THREADS`, where PATH is `best` or a path's name. Requests:
 //! `{"texts": [...], "role": "query", "vectors": true}`, `{"query": "...", "passages": [...]}`, `{"memory": true}`.
+//! An embedder told to `"keep": true` holds passages as the index does, and answers `{"query": "..."}` with the cosine and the
+//! late interaction of each; `{"forget": true}` begins anew.
 //! `measure pull DIRECTORY MODEL` fetches a known model.
 
 use std::io::{BufRead, Write};
@@ -10,6 +12,7 @@ use std::time::Instant;
 
 use engine::seams::embedder::{Embedder, Role};
 use engine::seams::reranker::Reranker;
+use engine::search::late;
 use models::{LocalEmbedder, LocalReranker, Options, runtime};
 use serde::Deserialize;
 
@@ -22,9 +25,14 @@ struct Request {
     query: String,
     passages: Vec<String>,
     memory: bool,
+    keep: bool,
+    forget: bool,
     /// Counts tokens of `texts` this many times instead of embedding them.
     count: usize,
 }
+
+/// A passage as the index holds it: its vector, and its token vectors packed.
+type Kept = (Vec<f32>, Vec<u8>);
 
 enum Loaded {
     Embedder(LocalEmbedder),
@@ -62,17 +70,18 @@ async fn serve(kind: &str, folder: &Path, options: &Options) {
     };
     say(serde_json::json!({"path": path.as_str(), "load_ms": start.elapsed().as_secs_f64() * 1e3,
         "load_cpu_ms": (processor_seconds() - processor) * 1e3, "resident_mb": status("VmRSS")}));
+    let mut kept: Vec<Kept> = Vec::new();
     for line in std::io::stdin().lock().lines() {
         let request: Request = serde_json::from_str(&line.unwrap()).unwrap();
         let (start, processor) = (Instant::now(), processor_seconds());
-        let mut answer = answer(&loaded, request).await;
+        let mut answer = answer(&loaded, request, &mut kept).await;
         answer["wall"] = start.elapsed().as_secs_f64().into();
         answer["cpu"] = (processor_seconds() - processor).into();
         say(answer);
     }
 }
 
-async fn answer(loaded: &Loaded, request: Request) -> serde_json::Value {
+async fn answer(loaded: &Loaded, request: Request, kept: &mut Vec<Kept>) -> serde_json::Value {
     match loaded {
         _ if request.memory => {
             serde_json::json!({"resident_mb": status("VmRSS"), "peak_mb": status("VmHWM")})
@@ -81,6 +90,25 @@ async fn answer(loaded: &Loaded, request: Request) -> serde_json::Value {
             let count = |text: &String| embedder.count_tokens(text);
             let tokens: usize = (0..request.count).flat_map(|_| request.texts.iter().map(count)).sum();
             serde_json::json!({ "tokens": tokens })
+        }
+        Loaded::Embedder(_) if request.forget => {
+            kept.clear();
+            serde_json::json!({})
+        }
+        Loaded::Embedder(embedder) if request.keep => {
+            let embeddings = embedder.embed(request.texts, Role::Passage, true).await.unwrap();
+            let packed = embeddings.into_iter().map(|e| (late::pack(&e.tokens, &e.token_ids), e.vector));
+            kept.extend(packed.map(|(packed, vector)| (vector, packed)));
+            serde_json::json!({ "kept": kept.len() })
+        }
+        Loaded::Embedder(embedder) if !request.query.is_empty() => {
+            let asked = embedder.embed(vec![request.query], Role::Query, true).await.unwrap().remove(0);
+            let query = late::Query::new(&asked.tokens, &asked.token_ids);
+            let cosine =
+                |vector: &[f32]| -> f32 { vector.iter().zip(&asked.vector).map(|(a, b)| a * b).sum() };
+            let cosines: Vec<f32> = kept.iter().map(|(vector, _)| cosine(vector)).collect();
+            let late: Vec<Option<f32>> = kept.iter().map(|(_, packed)| query.similarity(packed)).collect();
+            serde_json::json!({ "cosines": cosines, "late": late, "token_ids": asked.token_ids })
         }
         Loaded::Embedder(embedder) => {
             let role = if request.role == "query" { Role::Query } else { Role::Passage };
