@@ -21,7 +21,7 @@ CONFIG = {"model_type": "bert", "hidden_size": models.WIDTH, "num_hidden_layers"
 TABLES = "quire-tables-1.safetensors"
 SETTINGS = {
     "quire-embed-1": {"id": "quire-embed-1", "pooling": "mean", "max_tokens": 256, "tables": f"../{TABLES}"},
-    "quire-rerank-1": {"id": "quire-rerank-1", "max_tokens": 320, "tables": f"../{TABLES}"},
+    "quire-rerank-1": {"id": "quire-rerank-1", "max_tokens": 512, "tables": f"../{TABLES}"},
 }
 
 
