@@ -12,7 +12,7 @@ import fusion
 def main():
     arguments = argparse.ArgumentParser()
     arguments.add_argument("scores", nargs="+")
-    for name, value in (("late-weight", 0.3), ("late-spread", 0.35), ("cross-weight", 0.4), ("cross-spread", 8.0)):
+    for name, value in (("late-weight", 0.4), ("late-spread", 0.5), ("cross-weight", 0.3), ("cross-spread", 8.0)):
         arguments.add_argument(f"--{name}", type=float, default=value)
     arguments.add_argument("--read", type=int, default=fusion.READ)
     o = arguments.parse_args()
