@@ -24,7 +24,7 @@ pub use filter::{Bound, Filter, Test};
 pub use request::{Context, Hit, Mode, Ranks, Scores, SearchHits, SearchRequest, Work};
 
 use crate::{
-    Fault,
+    Fault, Reason,
     access::Reading,
     cost::{self, SearchWork},
     ids::ChunkId,
@@ -197,9 +197,16 @@ impl Search {
         if let Some(reranker) = self.reranker.as_ref().filter(|_| request.most.cross_encoded > 0) {
             let best = &candidates[..candidates.len().min(request.most.cross_encoded)];
             let passages = best.iter().filter_map(Candidate::chunk).map(|chunk| chunk.text.clone()).collect();
-            work.cross_encoded = best.len();
-            let scores = reranker.score(&request.query, passages).await?;
-            fuse::add_cross(&mut candidates, &scores, trust);
+            let read = best.len();
+            match reranker.score(&request.query, passages).await {
+                Ok(scores) => {
+                    work.cross_encoded = read;
+                    fuse::add_cross(&mut candidates, &scores, trust);
+                }
+                // A query longer than the model reads: what was known before it has to do.
+                Err(fault) if fault.reason == Reason::Unprocessable => {}
+                Err(fault) => return Err(fault),
+            }
         }
         Ok(candidates)
     }
