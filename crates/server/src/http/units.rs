@@ -128,7 +128,8 @@ impl Charge {
         self.spent = units;
     }
 
-    /// Charges `cost`, and no more than was held. When this returns, the charge outlives a crash: send the answer now.
+    /// Charges `cost`, and no more than was held. When this returns, the charge outlives the process: send the answer
+    /// now.
     pub async fn settle(mut self, cost: u64) -> Result<Usage, Fault> {
         let Some(reservation) = self.open.take() else { return Err(ended()) };
         let cost = cost.min(reservation.most);

@@ -23,8 +23,9 @@ impl Units for Sqlite {
 
     async fn settle_units(&self, reservation: &Reservation, actual: u64) -> Result<Balance, Fault> {
         let (reservation, actual) = (reservation.clone(), actual.min(reservation.most));
+        // Outlives the process; only a power cut can take it back, and then nobody is charged too much.
         self.database
-            .write(move |t| {
+            .write_soon(move |t| {
                 settle(t, reservation.id, actual)?;
                 Ok(balance(t, reservation.account, reservation.month)?)
             })

@@ -182,7 +182,7 @@ pub struct UsageLine {
 /// The ledger. What is charged and held never exceeds the quota at the time it is reserved, and every reservation
 /// ends once: settled, released, or released for a process that died.
 ///
-/// The charge of a call outside an attempt is on disk when `settle_units` returns, so before its answer is sent. A
+/// The charge of a call outside an attempt outlives the process when `settle_units` returns, so before its answer is sent. A
 /// call inside an attempt is charged together with the storing of its answer
 /// ([`finish_attempt`](super::Attempts::finish_attempt)). Whatever is still held when a process has died was
 /// therefore never answered in full, and costs nothing.
