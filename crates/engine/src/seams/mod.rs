@@ -1,5 +1,6 @@
 //! What is chosen at run time: one trait a file; each names its implementations.
 
+pub mod answerer;
 pub mod catalog;
 pub mod embedder;
 pub mod index;

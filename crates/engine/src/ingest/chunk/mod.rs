@@ -10,7 +10,7 @@
 mod blocks;
 mod language;
 mod pack;
-mod sentences;
+pub(crate) mod sentences;
 
 #[cfg(test)]
 mod tests;

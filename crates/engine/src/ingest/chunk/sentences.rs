@@ -15,7 +15,7 @@ const ABBREVIATIONS: &[&str] = &[
 ///
 /// Boundaries are those of Unicode (UAX #29), which knows the full stops of all scripts, except that a line break inside
 /// a paragraph is a space, and that an abbreviation or an initial does not end a sentence.
-pub(super) fn split(text: &str) -> Vec<Range<usize>> {
+pub(crate) fn split(text: &str) -> Vec<Range<usize>> {
     // Same length in bytes, so the boundaries found are those of `text`.
     let flat: String = text.chars().map(|c| if matches!(c, '\n' | '\r') { ' ' } else { c }).collect();
     let mut sentences: Vec<Range<usize>> = Vec::new();

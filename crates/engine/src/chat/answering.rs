@@ -1,0 +1,272 @@
+//! An answer on its way to whoever asked: checked, cut where it must end, counted.
+
+use std::{collections::VecDeque, sync::Arc};
+
+use serde_json::Value;
+
+use super::{
+    ChatWorkDone, Finish, Outcome,
+    draft::Draft,
+    prompt,
+    verify::Verifier,
+};
+use crate::{
+    Fault, Reason,
+    seams::{
+        answerer::{Format, Piece, Pieces, Sampling, Tokens},
+        embedder::Embedder,
+    },
+};
+
+/// What an answer is made of once its passages are known.
+pub(super) struct Begun {
+    pub(super) verifier: Verifier,
+    /// The nearest places, for whoever gets no answer.
+    pub(super) near: Vec<(String, u32)>,
+    pub(super) question: String,
+    pub(super) embedder: Arc<dyn Embedder>,
+    pub(super) sampling: Sampling,
+    pub(super) format: Format,
+    pub(super) context_tokens: usize,
+    pub(super) asked_tokens: usize,
+}
+
+/// An answer on its way. Dropping it stops the work.
+pub struct Answering {
+    begun: Begun,
+    /// `None` once the answerer has ended.
+    pieces: Option<Box<dyn Pieces>>,
+    draft: Draft,
+    /// JSON that has come in.
+    whole: String,
+    /// Sentences that no citation has followed yet.
+    held: String,
+    /// Texts that are checked and not yet handed out.
+    ready: VecDeque<String>,
+    /// What was handed out.
+    written: String,
+    counted: Option<Tokens>,
+    finish: Option<Finish>,
+    /// Whether anything was found to answer from.
+    found: bool,
+}
+
+impl Answering {
+    pub(super) fn new(mut begun: Begun, pieces: Option<Box<dyn Pieces>>, warnings: Vec<String>) -> Self {
+        let found = pieces.is_some();
+        let mut ready = VecDeque::new();
+        if !found {
+            ready.push_back(nothing_found(&begun.question, &begun.near));
+        }
+        for warning in warnings {
+            begun.verifier.warn(warning);
+        }
+        Answering {
+            begun,
+            pieces,
+            draft: Draft::default(),
+            whole: String::new(),
+            held: String::new(),
+            ready,
+            written: String::new(),
+            counted: None,
+            finish: None,
+            found,
+        }
+    }
+
+    /// The next part of the text; `None` when it has ended. May be dropped while it waits and called again.
+    pub async fn next(&mut self) -> Result<Option<String>, Fault> {
+        loop {
+            if self.finish.is_some() {
+                return Ok(None);
+            }
+            if let Some(text) = self.ready.pop_front() {
+                let text = self.cut(text);
+                if !text.is_empty() {
+                    self.written.push_str(&text);
+                    return Ok(Some(text));
+                }
+                continue;
+            }
+            let Some(pieces) = &mut self.pieces else {
+                self.finish = Some(Finish::Stop);
+                continue;
+            };
+            match pieces.next().await? {
+                Some(piece) => self.take(piece).await?,
+                None => {
+                    self.pieces = None;
+                    self.end().await?;
+                }
+            }
+        }
+    }
+
+    /// What the answer took so far.
+    pub fn work(&self) -> ChatWorkDone {
+        if !self.found {
+            return ChatWorkDone::default();
+        }
+        let generated = self.counted.map_or(0, |counted| counted.completion);
+        ChatWorkDone {
+            context_tokens: self.begun.context_tokens,
+            generated_tokens: generated.max(self.begun.embedder.count_tokens(&self.written)),
+        }
+    }
+
+    /// What is known once [`next`](Self::next) has given its last part.
+    pub fn outcome(mut self) -> Outcome {
+        let work = self.work();
+        let completion = self.begun.embedder.count_tokens(&self.written);
+        let own = Tokens { prompt: self.begun.asked_tokens + work.context_tokens, completion };
+        // Only what the text shows: the numbers count up, so the highest one tells.
+        let cited = |index: usize| self.written.contains(&format!("[{index}]"));
+        let shown = (1..).take_while(|&index| cited(index)).count();
+        let (citations, warnings) = self.begun.verifier.finish(shown);
+        Outcome {
+            finish: self.finish.unwrap_or(Finish::Stop),
+            citations,
+            warnings,
+            tokens: self.counted.unwrap_or(own),
+            work,
+        }
+    }
+
+    async fn take(&mut self, piece: Piece) -> Result<(), Fault> {
+        match piece {
+            Piece::Quote(passage, place) => {
+                let quote = self.begun.verifier.passages().get(passage.wrapping_sub(1));
+                let quote = quote.and_then(|passage| passage.chunk.text.get(place.clone())).map(one_line);
+                if let (Some(index), Some(quote)) = (self.begun.verifier.cite(passage, place).await?, quote) {
+                    let gap = if self.written.is_empty() && self.ready.is_empty() { "" } else { " " };
+                    self.ready.push_back(format!("{gap}{quote} [{index}]"));
+                }
+            }
+            Piece::Text(text) if self.begun.format == Format::Text => {
+                self.draft.push(&text);
+                self.read(false).await?;
+            }
+            Piece::Text(text) => self.whole.push_str(&text),
+            Piece::Tokens(tokens) => self.counted = Some(tokens),
+            Piece::Cut => self.begun.verifier.warn("the model stopped before it had finished".into()),
+        }
+        Ok(())
+    }
+
+    /// Checks the whole sentences that have come in. One that no citation bears out waits for one that does.
+    async fn read(&mut self, end: bool) -> Result<(), Fault> {
+        while let Some(sentence) = self.draft.next(end) {
+            let cites = sentence.marks().next().is_some();
+            if let Some(text) = self.begun.verifier.checked(&sentence).await? {
+                self.held.push_str(&text);
+                if cites {
+                    self.ready.push_back(std::mem::take(&mut self.held));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The answerer has said all.
+    async fn end(&mut self) -> Result<(), Fault> {
+        if self.begun.format != Format::Text {
+            return self.structured().await;
+        }
+        self.read(true).await?;
+        let held = std::mem::take(&mut self.held);
+        let said_nothing = self.written.is_empty() && self.ready.is_empty();
+        if said_nothing {
+            if !held.trim().is_empty() && !held.contains(prompt::NOTHING) {
+                self.begun.verifier.warn("the model's answer was left out: it cites nothing that stands in the documents".into());
+            }
+            self.ready.push_back(nothing_found(&self.begun.question, &self.begun.near));
+        } else if !held.trim().is_empty() {
+            self.begun.verifier.warn("the end of the model's answer was left out: it cites nothing".into());
+        }
+        Ok(())
+    }
+
+    /// JSON is read whole: its texts are checked, its shape is kept.
+    async fn structured(&mut self) -> Result<(), Fault> {
+        let whole = std::mem::take(&mut self.whole);
+        let mut value: Value = serde_json::from_str(whole.trim()).map_err(|_| {
+            Fault::new(Reason::UpstreamUnavailable, "the model was asked for JSON and wrote something else")
+        })?;
+        self.check_texts(&mut value).await?;
+        self.ready.push_back(value.to_string());
+        Ok(())
+    }
+
+    async fn check_texts(&mut self, value: &mut Value) -> Result<(), Fault> {
+        let mut waiting = vec![value];
+        while let Some(value) = waiting.pop() {
+            match value {
+                Value::String(text) => {
+                    let mut draft = Draft::default();
+                    draft.push(text);
+                    let mut checked = String::new();
+                    while let Some(sentence) = draft.next(true) {
+                        let kept = self.begun.verifier.checked(&sentence).await?;
+                        checked.push_str(&kept.unwrap_or_default());
+                    }
+                    *text = checked;
+                }
+                Value::Array(values) => waiting.extend(values.iter_mut().rev()),
+                Value::Object(fields) => waiting.extend(fields.values_mut().rev()),
+                Value::Null | Value::Bool(_) | Value::Number(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// As much of a text as may still be written; says why the answer ends where it does.
+    fn cut(&mut self, text: String) -> String {
+        let mut text = text;
+        let stops = self.begun.sampling.stop.iter().filter(|stop| !stop.is_empty());
+        if let Some(at) = stops.filter_map(|stop| text.find(stop.as_str())).min() {
+            text.truncate(at);
+            self.finish = Some(Finish::Stop);
+        }
+        let Some(most) = self.begun.sampling.max_tokens else { return text };
+        let count = |text: &str| self.begun.embedder.count_tokens(text);
+        let before = count(&self.written);
+        if before + count(&text) <= most {
+            return text;
+        }
+        let mut end = 0;
+        for (at, _) in text.char_indices().filter(|(_, character)| character.is_whitespace()) {
+            if before + count(&text[..at]) > most {
+                break;
+            }
+            end = at;
+        }
+        text.truncate(end);
+        self.finish = Some(Finish::Length);
+        text
+    }
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// What is said where nothing answers, in the question's language where we speak it.
+fn nothing_found(question: &str, near: &[(String, u32)]) -> String {
+    let language = whatlang::detect(question).filter(|found| found.is_reliable()).map(|found| found.lang());
+    let (nothing, nearest, page) = match language {
+        Some(whatlang::Lang::Deu) => (
+            "Dazu habe ich in den Dokumenten nichts gefunden.",
+            "Am nächsten kommen",
+            "Seite",
+        ),
+        Some(whatlang::Lang::Spa) => ("No encontré nada sobre esto en los documentos.", "Lo más cercano", "página"),
+        Some(whatlang::Lang::Fra) => ("Je n’ai rien trouvé à ce sujet dans les documents.", "Le plus proche", "page"),
+        Some(whatlang::Lang::Cmn) => ("文档中没有找到相关内容。", "最接近的是", "页"),
+        _ => ("I found nothing in the documents that answers this.", "The nearest passages are", "page"),
+    };
+    let mut places: Vec<String> = near.iter().map(|(name, number)| format!("{name}, {page} {number}")).collect();
+    places.dedup();
+    if places.is_empty() { nothing.to_string() } else { format!("{nothing} {nearest}: {}.", places.join("; ")) }
+}
+

@@ -1,0 +1,220 @@
+//! The chat path: understand → search → answer → verify.
+//!
+//! - [`Chat::ask`] tells the path; [`Answering`] is the answer on its way, every citation checked.
+//! - [`understand`] makes of a conversation one question; [`mod@prompt`] is what a language model is told.
+//! - [`Extractive`] answers by quoting; other answerers are behind the seam.
+//! - [`draft`] reads what a model writes, [`verify`] holds it against the pages, [`locate`] finds quotes there.
+
+mod answering;
+mod draft;
+mod extract;
+mod locate;
+pub mod prompt;
+mod request;
+mod understand;
+mod units;
+mod verify;
+mod words;
+
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
+
+pub use answering::Answering;
+pub use extract::Extractive;
+pub use request::{ChatRequest, ChatWorkDone, Finish, Outcome};
+pub use verify::Citation;
+
+use crate::{
+    Fault,
+    access::Reading,
+    ids::{ChunkId, FileId},
+    seams::{
+        answerer::{Answerer, Brief, Format, Passage},
+        catalog::Catalog,
+        embedder::Embedder,
+        index::Index,
+    },
+    search::{Hit, Search, SearchRequest},
+};
+
+/// The score of the best passage below which nobody is asked: no such hit was ever relevant on the judged sets.
+const LEAST: f32 = 0.02;
+/// Tokens of whole documents that are read: what the dearest answer pays for.
+const FULL_CONTEXT: usize = 13_000;
+/// Chunks read from the index at a time.
+const CHUNKS_AT_ONCE: u32 = 64;
+/// Characters of a question that are searched for.
+const LONGEST_QUESTION: usize = 4_000;
+
+/// Answers questions from boxes.
+#[derive(Clone)]
+pub struct Chat {
+    search: Search,
+    index: Arc<dyn Index>,
+    catalog: Arc<dyn Catalog>,
+    embedder: Arc<dyn Embedder>,
+    answerer: Arc<dyn Answerer>,
+}
+
+impl Chat {
+    /// A chat that searches and reads these, and answers by this answerer.
+    pub fn new(
+        search: Search,
+        index: Arc<dyn Index>,
+        catalog: Arc<dyn Catalog>,
+        embedder: Arc<dyn Embedder>,
+        answerer: Arc<dyn Answerer>,
+    ) -> Self {
+        Chat { search, index, catalog, embedder, answerer }
+    }
+
+    /// Whether answers of this format can be had here.
+    pub fn can(&self, format: &Format) -> bool {
+        self.answerer.can(format)
+    }
+
+    /// Begins to answer a question. When this returns, the answer has begun; reading it on does the rest of the work.
+    pub async fn ask(&self, reading: &Reading, request: ChatRequest) -> Result<Answering, Fault> {
+        request.check()?;
+        let question = understood(&request)?;
+        let (passages, near, warnings) = self.passages(reading, &request, &question).await?;
+        let context_tokens = self.tokens(passages.iter().map(|passage| passage.chunk.text.as_str()));
+        let asked_tokens = self.tokens(request.turns.iter().map(|turn| turn.text.as_str()));
+        let brief = Brief {
+            question: question.clone(),
+            turns: request.turns,
+            wishes: request.wishes,
+            passages: passages.clone(),
+            sampling: request.sampling.clone(),
+            format: request.format.clone(),
+        };
+        let found = passages.iter().any(|passage| passage.score >= LEAST);
+        let pieces = if found { self.answerer.answer(brief).await? } else { None };
+        let verifier = verify::Verifier::new(self.index.clone(), *reading, question.clone(), passages);
+        let answer = answering::Begun {
+            verifier,
+            near,
+            question,
+            embedder: self.embedder.clone(),
+            sampling: request.sampling,
+            format: request.format,
+            context_tokens,
+            asked_tokens,
+        };
+        Ok(Answering::new(answer, pieces, warnings))
+    }
+
+    /// The passages to answer from, the nearest places for whoever gets no answer, and warnings.
+    async fn passages(
+        &self,
+        reading: &Reading,
+        request: &ChatRequest,
+        question: &str,
+    ) -> Result<(Vec<Passage>, Vec<(String, u32)>, Vec<String>), Fault> {
+        let search = SearchRequest {
+            top_k: request.max_sources,
+            threshold: request.threshold,
+            only: request.only.clone(),
+            ..SearchRequest::new(question)
+        };
+        let hits = self.search.run(reading, search).await?.hits;
+        let names = self.names(reading, hits.iter().map(|hit| hit.id.file)).await?;
+        let mut passages: Vec<Passage> = hits.into_iter().filter_map(|hit| passage(hit, &names)).collect();
+        let near = passages.iter().take(3).map(|near| (near.file_name.clone(), near.chunk.page)).collect();
+        let mut warnings = Vec::new();
+        if request.full_context && !passages.is_empty() {
+            match self.whole(reading, request, &passages).await? {
+                Some(whole) => passages = whole,
+                None => warnings.push(
+                    "the documents are too long to be read whole; the best passages were read instead".into(),
+                ),
+            }
+        }
+        self.shorten(&mut passages, request.max_context_tokens);
+        Ok((passages, near, warnings))
+    }
+
+    /// Keeps the passages that fit; the best one stays in any case.
+    fn shorten(&self, passages: &mut Vec<Passage>, most: usize) {
+        let mut total = 0usize;
+        let mut first = true;
+        passages.retain(|passage| {
+            total = total.saturating_add(self.embedder.count_tokens(&passage.chunk.text));
+            std::mem::take(&mut first) || total <= most
+        });
+    }
+
+    /// Every passage of the documents asked about, or else of those that the best passages are from, in reading order;
+    /// `None` where that is too much.
+    async fn whole(
+        &self,
+        reading: &Reading,
+        request: &ChatRequest,
+        best: &[Passage],
+    ) -> Result<Option<Vec<Passage>>, Fault> {
+        let most = FULL_CONTEXT.min(request.max_context_tokens);
+        let scores: HashMap<ChunkId, f32> = best.iter().map(|passage| (passage.id, passage.score)).collect();
+        let mut files: Vec<FileId> = Vec::new();
+        for file in best.iter().map(|passage| passage.id.file).chain(request.only.iter().flatten().copied()) {
+            if !files.contains(&file) {
+                files.push(file);
+            }
+        }
+        let names = self.names(reading, files.iter().copied()).await?;
+        let (mut passages, mut total) = (Vec::new(), 0);
+        for file in files.into_iter().filter(|file| names.contains_key(file)) {
+            let mut ordinal = 0;
+            loop {
+                let ids: Vec<ChunkId> =
+                    (ordinal..ordinal + CHUNKS_AT_ONCE).map(|ordinal| ChunkId { file, ordinal }).collect();
+                let stored = self.index.chunks(reading, &ids).await?;
+                let found: Vec<_> = ids.into_iter().zip(stored.into_iter().map_while(|stored| stored)).collect();
+                let last = found.len() < CHUNKS_AT_ONCE as usize;
+                for (id, stored) in found {
+                    total += self.embedder.count_tokens(&stored.chunk.text);
+                    if total > most {
+                        return Ok(None);
+                    }
+                    let score = scores.get(&id).copied().unwrap_or(0.0);
+                    passages.push(Passage { id, file_name: names[&file].clone(), chunk: stored.chunk, score });
+                }
+                if last {
+                    break;
+                }
+                ordinal += CHUNKS_AT_ONCE;
+            }
+        }
+        Ok(Some(passages))
+    }
+
+    /// What files are called; one that is being deleted is called nothing.
+    async fn names(
+        &self,
+        reading: &Reading,
+        files: impl Iterator<Item = FileId>,
+    ) -> Result<HashMap<FileId, String>, Fault> {
+        let ids: Vec<FileId> = files.collect::<HashSet<_>>().into_iter().collect();
+        let records = self.catalog.files(reading, &ids).await?;
+        Ok(records.into_iter().flatten().map(|file| (file.id, file.name.as_str().to_string())).collect())
+    }
+
+    fn tokens<'a>(&self, texts: impl Iterator<Item = &'a str>) -> usize {
+        texts.map(|text| self.embedder.count_tokens(text)).sum()
+    }
+}
+
+fn passage(hit: Hit, names: &HashMap<FileId, String>) -> Option<Passage> {
+    let file_name = names.get(&hit.id.file)?.clone();
+    Some(Passage { id: hit.id, file_name, chunk: hit.chunk, score: hit.score })
+}
+
+/// The question that a conversation comes to, as long as can be searched for.
+fn understood(request: &ChatRequest) -> Result<String, Fault> {
+    let question: String = understand::question(&request.turns).chars().take(LONGEST_QUESTION).collect();
+    if question.trim().is_empty() {
+        return Err(Fault::invalid("messages", "`messages` holds no question: the last user message is empty"));
+    }
+    Ok(question)
+}

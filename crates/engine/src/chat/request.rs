@@ -1,0 +1,105 @@
+//! What a chat takes and what it gives.
+
+use std::collections::HashSet;
+
+use super::verify::Citation;
+use crate::{
+    Fault,
+    ids::FileId,
+    seams::answerer::{Format, Sampling, Tokens, Turn},
+};
+
+/// Messages in one conversation at most.
+const MOST_TURNS: usize = 1_000;
+
+/// A question and how to answer it.
+#[derive(Debug, Clone)]
+pub struct ChatRequest {
+    /// What was said, oldest first; the last of the user is the question.
+    pub turns: Vec<Turn>,
+    /// What system and developer messages wish.
+    pub wishes: Vec<String>,
+    /// Only these files; `None` is the whole box.
+    pub only: Option<HashSet<FileId>>,
+    /// The least score of a passage, 0–1.
+    pub threshold: f32,
+    /// Passages to answer from, 1–50.
+    pub max_sources: usize,
+    /// Whether to read the documents whole, where they fit.
+    pub full_context: bool,
+    /// Tokens of passages to read at most.
+    pub max_context_tokens: usize,
+    /// How to choose words.
+    pub sampling: Sampling,
+    /// What the answer should look like.
+    pub format: Format,
+}
+
+impl ChatRequest {
+    /// Passages that are read by default: more seldom hold what these do not.
+    pub const SOURCES: usize = 8;
+
+    /// A plain question with the usual settings.
+    pub fn new(turns: Vec<Turn>) -> Self {
+        ChatRequest {
+            turns,
+            wishes: Vec::new(),
+            only: None,
+            threshold: 0.0,
+            max_sources: Self::SOURCES,
+            full_context: false,
+            max_context_tokens: usize::MAX,
+            sampling: Sampling::default(),
+            format: Format::Text,
+        }
+    }
+
+    /// The limits hold for every caller, so they are checked here too.
+    pub fn check(&self) -> Result<(), Fault> {
+        if self.turns.len() > MOST_TURNS {
+            return Err(Fault::invalid("messages", format!("`messages` may hold at most {MOST_TURNS}")));
+        }
+        if !(1..=50).contains(&self.max_sources) {
+            let cause = format!("`max_sources` is {}; it lies between 1 and 50", self.max_sources);
+            return Err(Fault::invalid("max_sources", cause));
+        }
+        if !(0.0..=1.0).contains(&self.threshold) {
+            let cause = format!("`threshold` is {}; it lies between 0 and 1", self.threshold);
+            return Err(Fault::invalid("threshold", cause));
+        }
+        Ok(())
+    }
+}
+
+/// Why an answer ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Finish {
+    /// It was complete, or a stop text came up.
+    Stop,
+    /// It was as long as it may be.
+    Length,
+}
+
+/// What is known once an answer has ended.
+#[derive(Debug, Clone)]
+pub struct Outcome {
+    /// Why it ended.
+    pub finish: Finish,
+    /// What it cites, by number.
+    pub citations: Vec<Citation>,
+    /// What the reader should know.
+    pub warnings: Vec<String>,
+    /// Tokens read and written: the model's count, or ours.
+    pub tokens: Tokens,
+    /// What to charge for.
+    pub work: ChatWorkDone,
+}
+
+/// The work that an answer took; what it costs follows from it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ChatWorkDone {
+    /// Tokens of the passages that were read; none where nothing was found.
+    pub context_tokens: usize,
+    /// Tokens written so far.
+    pub generated_tokens: usize,
+}

@@ -1,0 +1,107 @@
+//! The words of a text, as far as chat needs to know them: forms made alike, empty words told apart.
+
+use unicode_segmentation::UnicodeSegmentation;
+
+/// Words that say nothing by themselves, in the languages that most boxes are in.
+const EMPTY: &[&str] = &[
+    // English
+    "a", "about", "after", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be", "been", "before",
+    "being", "but", "by", "can", "could", "did", "do", "does", "doing", "for", "from", "had", "has", "have",
+    "he", "her", "him", "his", "how", "i", "if", "in", "into", "is", "it", "its", "many", "may", "me",
+    "more", "most", "much", "my", "no", "not", "of", "on", "one", "or", "our", "please", "s", "she", "should", "so",
+    "some", "such", "t", "tell", "than", "that", "the", "their", "them", "then", "there", "these", "they", "this", "those", "to", "us",
+    "was", "we", "were", "what", "when", "where", "which", "who", "whom", "whose", "why", "will", "with",
+    "would", "you", "your",
+    // German
+    "aber", "als", "am", "auch", "auf", "aus", "bei", "bin", "bis", "da", "dann", "das", "dass", "dem", "den",
+    "denn", "der", "des", "die", "dies", "diese", "dieser", "du", "durch", "ein", "eine", "einem", "einen", "einer",
+    "eines", "er", "es", "für", "gibt", "hat", "haben", "ich", "ihr", "im", "in", "ist", "kann", "mit", "nach", "nicht",
+    "noch", "nur", "oder", "sich", "sie", "sind", "über", "um", "und", "uns", "viel", "viele", "vom", "von", "vor",
+    "wann", "war", "waren", "warum", "was", "welche", "welchem", "welchen", "welcher", "welches", "wem", "wen", "wer",
+    "werden", "wie", "wir", "wird", "wo", "wurde", "wurden", "zu", "zum", "zur",
+    // Spanish
+    "al", "como", "cómo", "con", "cuál", "cuáles", "cuando", "cuándo", "cuánto", "cuántos", "cuántas", "de", "del", "donde", "dónde",
+    "el", "ella", "en", "entre", "era", "es", "esta", "este", "esto", "fue", "fueron", "ha", "hay", "la", "las", "lo", "los",
+    "más", "o", "para", "pero", "por", "que", "qué", "quién", "quiénes", "se", "ser", "si", "sin", "sobre", "son", "su", "sus",
+    "tiene", "un", "una", "y",
+    // French
+    "au", "aux", "avec", "ce", "ces", "cette", "combien", "comment", "dans", "du", "elle", "est", "et", "il", "ils",
+    "je", "le", "les", "leur", "mais", "ne", "nous", "on", "où", "ou", "par", "pas", "pour", "quand", "quel", "quelle",
+    "quelles", "quels", "qui", "sa", "ses", "sont", "sur", "une", "vous",
+];
+
+/// Endings that forms of a word differ by, longest first.
+const ENDINGS: &[&str] = &["ation", "ing", "ied", "ies", "ed", "es", "en", "er", "ly", "s", "e", "y", "n"];
+
+/// A word with the form that it is compared by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Word<'a> {
+    /// As it stands in the text.
+    pub(super) text: &'a str,
+    /// Lower case, without a common ending.
+    pub(super) stem: String,
+}
+
+/// The telling words of a text, in order.
+pub(super) fn telling(text: &str) -> Vec<Word<'_>> {
+    let words = text.unicode_words().filter(|word| !is_empty(&word.to_lowercase()));
+    words.map(|text| Word { text, stem: stem(text) }).collect()
+}
+
+/// Whether a word in lower case says nothing by itself.
+pub(super) fn is_empty(lower: &str) -> bool {
+    EMPTY.contains(&lower)
+}
+
+/// The form that words are compared by: lower case, common endings taken off long words. Rough on purpose: it only
+/// weighs, it never decides alone.
+pub(super) fn stem(word: &str) -> String {
+    let mut lower = word.to_lowercase();
+    if lower.ends_with("'s") || lower.ends_with("’s") {
+        let end = lower.char_indices().nth_back(1).map_or(lower.len(), |(at, _)| at);
+        lower.truncate(end);
+    }
+    while let Some(stem) = ENDINGS.iter().find_map(|ending| lower.strip_suffix(ending).filter(|stem| long(stem))) {
+        lower = stem.to_string();
+    }
+    lower
+}
+
+/// Letters that stay of a word at least.
+fn long(stem: &str) -> bool {
+    stem.chars().count() >= 4
+}
+
+/// Whether a word holds a digit.
+pub(super) fn is_number(word: &str) -> bool {
+    word.chars().any(|character| character.is_numeric())
+}
+
+/// Numbers written out.
+const NUMBERS: &[&str] = &[
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+    "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty", "thirty", "forty",
+    "fifty", "sixty", "seventy", "eighty", "ninety", "hundred", "thousand", "million", "billion", "half", "third",
+    "once", "twice", "zwei", "drei", "vier", "fünf", "sechs", "sieben", "acht", "neun", "zehn", "dos", "tres",
+    "cuatro", "cinco", "deux", "trois", "quatre", "cinq",
+];
+
+/// Whether a word in lower case is a number written out.
+pub(super) fn is_number_word(lower: &str) -> bool {
+    NUMBERS.contains(&lower)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forms_of_a_word_are_alike_and_empty_words_are_left_out() {
+        let stems: Vec<String> =
+            telling("How many points did the Panthers' defenses surrender?").into_iter().map(|word| word.stem).collect();
+        assert_eq!(stems, ["point", "panth", "defe", "surrend"]);
+        assert_eq!(stem("surrendered"), stem("surrendering"));
+        assert_eq!(stem("defense"), stem("defenses"));
+        assert!(is_number("E4021") && !is_number("two"));
+    }
+}

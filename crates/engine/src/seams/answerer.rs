@@ -1,0 +1,129 @@
+//! Writes an answer from passages, piece by piece.
+
+use std::ops::Range;
+
+use async_trait::async_trait;
+use serde_json::Value;
+
+use crate::{Fault, ids::ChunkId, seams::index::Chunk};
+
+/// Who said something in a conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Speaker {
+    /// The person who asks.
+    User,
+    /// Whoever answered them.
+    Assistant,
+}
+
+/// One thing said in a conversation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Turn {
+    /// Who said it.
+    pub speaker: Speaker,
+    /// What was said.
+    pub text: String,
+}
+
+/// What the answer should look like.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub enum Format {
+    /// Prose.
+    #[default]
+    Text,
+    /// Any JSON object.
+    Object,
+    /// JSON of this schema, as the caller wrapped it.
+    Schema(Value),
+}
+
+/// How a model should choose its words; what is `None` is left to it.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Sampling {
+    /// 0–2.
+    pub temperature: Option<f32>,
+    /// 0–1.
+    pub top_p: Option<f32>,
+    /// The same seed, the same words, where the model can.
+    pub seed: Option<i64>,
+    /// The most tokens to write.
+    pub max_tokens: Option<usize>,
+    /// Texts that end the answer where they come up.
+    pub stop: Vec<String>,
+}
+
+/// A passage to answer from. Its number is its place in the brief, from 1.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Passage {
+    /// Which chunk.
+    pub id: ChunkId,
+    /// What its file is called.
+    pub file_name: String,
+    /// What it says.
+    pub chunk: Chunk,
+    /// How likely it is relevant, 0–1.
+    pub score: f32,
+}
+
+/// All that an answerer is told.
+#[derive(Debug, Clone, Default)]
+pub struct Brief {
+    /// The question as it stands on its own, earlier turns taken into account.
+    pub question: String,
+    /// The conversation, the question as it was put last.
+    pub turns: Vec<Turn>,
+    /// Wishes about tone and language, from system and developer messages. They never lift the rule that only the
+    /// passages count.
+    pub wishes: Vec<String>,
+    /// What to answer from.
+    pub passages: Vec<Passage>,
+    /// How to choose words.
+    pub sampling: Sampling,
+    /// What the answer should look like.
+    pub format: Format,
+}
+
+/// Tokens as the model itself counts them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Tokens {
+    /// Read.
+    pub prompt: usize,
+    /// Written.
+    pub completion: usize,
+}
+
+/// A piece of an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Piece {
+    /// Words of the answerer's own. Claims carry `[n: "words of passage n"]` or `[n]`; who reads this checks them.
+    Text(String),
+    /// Words of a passage, exactly: its number, and the place in its text in bytes.
+    Quote(usize, Range<usize>),
+    /// What was read and written, where the model says so.
+    Tokens(Tokens),
+    /// The model stopped because it had written as much as it may.
+    Cut,
+}
+
+/// An answer on its way. Dropping it stops the work.
+#[async_trait]
+pub trait Pieces: Send {
+    /// The next piece; `None` after the last.
+    async fn next(&mut self) -> Result<Option<Piece>, Fault>;
+}
+
+/// Answers questions from passages.
+///
+/// Implementations: `engine::chat::Extractive` (quotes, in process), `models::RemoteAnswerer` (any OpenAI-compatible
+/// server).
+#[async_trait]
+pub trait Answerer: Send + Sync {
+    /// Names the answerer, for logs.
+    fn id(&self) -> &str;
+
+    /// Whether it can answer in this format.
+    fn can(&self, format: &Format) -> bool;
+
+    /// Begins an answer; `None` where nothing in the passages answers the question.
+    async fn answer(&self, brief: Brief) -> Result<Option<Box<dyn Pieces>>, Fault>;
+}
