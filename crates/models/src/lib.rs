@@ -20,5 +20,5 @@ pub mod weights;
 
 pub use embedder::{LocalEmbedder, Options};
 pub use fake::{FakeEmbedder, FakeReranker};
-pub use remote::{Remote, RemoteEmbedder, RemoteReranker, RemoteShape};
+pub use remote::{Patience, Remote, RemoteAnswerer, RemoteEmbedder, RemoteReranker, RemoteShape};
 pub use reranker::LocalReranker;

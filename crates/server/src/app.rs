@@ -3,6 +3,7 @@
 use std::{ops::Deref, sync::Arc};
 
 use engine::{
+    chat::Chat,
     seams::{catalog::Catalog, limiter::Limiter},
     search::Search,
 };
@@ -29,6 +30,8 @@ pub struct Parts {
     pub library: Arc<Library>,
     /// Finds passages.
     pub search: Search,
+    /// Answers questions.
+    pub chat: Chat,
     /// What was asked lately.
     pub recent_queries: RecentQueries,
     /// Signs download links.

@@ -32,6 +32,8 @@ const EMBEDDED: usize = 40;
 const NEARBY: f32 = 0.5;
 /// Sentences in an answer at most.
 const MOST: usize = 3;
+/// Tokens of a sentence at most: those of a chunk.
+const LONGEST: usize = 250;
 /// How near to the best a further sentence must come, in the sum before it is made a likelihood.
 const CLOSE: f32 = 1.2;
 /// The likelihood below which nothing is said.
@@ -308,6 +310,10 @@ impl Answerer for Extractive {
 
     fn can(&self, format: &Format) -> bool {
         *format == Format::Text
+    }
+
+    fn longest(&self) -> usize {
+        MOST * LONGEST
     }
 
     async fn answer(&self, brief: Brief) -> Result<Option<Box<dyn Pieces>>, Fault> {

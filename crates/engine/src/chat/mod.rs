@@ -29,6 +29,7 @@ pub use verify::Citation;
 use crate::{
     Fault,
     access::Reading,
+    cost::ChatWork,
     ids::{ChunkId, FileId},
     seams::{
         answerer::{Answerer, Brief, Format, Passage},
@@ -45,6 +46,8 @@ const LEAST: f32 = 0.02;
 const FULL_CONTEXT: usize = 13_000;
 /// Chunks read from the index at a time.
 const CHUNKS_AT_ONCE: u32 = 64;
+/// Tokens of one passage at most; chunks have 200 and rarely a few more.
+const LONGEST_PASSAGE: usize = 250;
 /// Characters of a question that are searched for.
 const LONGEST_QUESTION: usize = 4_000;
 
@@ -73,6 +76,13 @@ impl Chat {
     /// Whether answers of this format can be had here.
     pub fn can(&self, format: &Format) -> bool {
         self.answerer.can(format)
+    }
+
+    /// The most work that an answer can take.
+    pub fn most(&self, request: &ChatRequest) -> ChatWork {
+        let context = if request.full_context { FULL_CONTEXT } else { request.max_sources * LONGEST_PASSAGE };
+        let generated = request.sampling.max_tokens.unwrap_or(usize::MAX).min(self.answerer.longest());
+        ChatWork { context_tokens: context.min(request.max_context_tokens), generated_tokens: generated }
     }
 
     /// Begins to answer a question. When this returns, the answer has begun; reading it on does the rest of the work.

@@ -124,6 +124,9 @@ pub trait Answerer: Send + Sync {
     /// Whether it can answer in this format.
     fn can(&self, format: &Format) -> bool;
 
+    /// The most tokens that an answer can have where the brief sets no limit.
+    fn longest(&self) -> usize;
+
     /// Begins an answer; `None` where nothing in the passages answers the question.
     async fn answer(&self, brief: Brief) -> Result<Option<Box<dyn Pieces>>, Fault>;
 }

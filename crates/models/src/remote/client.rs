@@ -32,14 +32,7 @@ enum Failure {
 
 impl Client {
     pub(super) fn new(remote: Remote) -> Result<Self, Fault> {
-        // Somebody else may have chosen a provider for the process already, which is as good.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let http = reqwest::Client::builder()
-            .timeout(remote.timeout)
-            // A redirect would carry the key to another host.
-            .redirect(reqwest::redirect::Policy::none())
-            .build()
-            .map_err(Fault::internal)?;
+        let http = builder().timeout(remote.timeout).build().map_err(Fault::internal)?;
         Ok(Client { http, remote })
     }
 
@@ -94,6 +87,14 @@ impl Client {
     }
 }
 
+/// A client for somebody else's server.
+pub(super) fn builder() -> reqwest::ClientBuilder {
+    // Somebody else may have chosen a provider for the process already, which is as good.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    // A redirect would carry the key to another host.
+    reqwest::Client::builder().redirect(reqwest::redirect::Policy::none())
+}
+
 /// Reads an answer up to [`LARGEST_ANSWER`].
 async fn read(mut response: Response) -> Result<Vec<u8>, Failure> {
     let mut answer = Vec::new();
@@ -124,7 +125,7 @@ fn retry_after(response: &Response) -> Option<Duration> {
     Some(Duration::from_secs(seconds))
 }
 
-fn with_source(mut fault: Fault, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Fault {
+pub(super) fn with_source(mut fault: Fault, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Fault {
     fault.source = Some(source.into());
     fault
 }

@@ -1,5 +1,8 @@
-//! Models behind somebody else's endpoint: OpenAI-shaped `/embeddings`, Cohere- or Jina-shaped `/rerank`.
+//! Models behind somebody else's endpoint: OpenAI-shaped `/embeddings` and `/chat/completions`, Cohere- or Jina-shaped
+//! `/rerank`.
 
+mod answerer;
+mod breaker;
 mod client;
 #[cfg(test)]
 mod tests;
@@ -14,6 +17,7 @@ use engine::{Fault, Reason};
 use serde::{Deserialize, Serialize};
 
 use crate::runtime::normalise_vector;
+pub use answerer::{Patience, RemoteAnswerer};
 use client::Client;
 
 /// Texts sent in one request: the most that common servers take by default.

@@ -1,12 +1,13 @@
 //! Puts a server together: the only place that names concrete backends.
 
+mod answerer;
 mod bundled;
 mod models;
 
 use std::{fs::File, path::Path, sync::Arc};
 
 use anyhow::{Context, Result, bail};
-use engine::{ingest::Ingest, seams::catalog::Catalog, search::Search};
+use engine::{chat::Chat, ingest::Ingest, seams::catalog::Catalog, search::Search};
 use jiff::Timestamp;
 pub use models::{Models, places};
 use parsers::ChildParser;
@@ -75,11 +76,19 @@ pub async fn assemble_with(data: &Path, config: Config, models: Models) -> Resul
         index: library.index.clone(),
     };
     let search = Search::new(library.index.clone(), models.embedder.clone(), models.reranker.clone());
+    let chat = Chat::new(
+        search.clone(),
+        library.index.clone(),
+        library.catalog.clone(),
+        models.embedder.clone(),
+        answerer::choose(&config.answerer, &models)?,
+    );
     let app = App::new(Parts {
         catalog: library.catalog.clone(),
         link_secret: library.catalog.link_secret().await?,
         library,
         search,
+        chat,
         recent_queries: RecentQueries::default(),
         limiter: Arc::new(limiter),
         identities: Identities::default(),

@@ -25,6 +25,8 @@ pub struct Config {
     pub ingest: IngestSettings,
     /// Which models are run.
     pub models: ModelSettings,
+    /// Who answers questions.
+    pub answerer: AnswererSettings,
     /// The monthly quota.
     pub units: Units,
     /// API keys.
@@ -143,6 +145,46 @@ impl fmt::Debug for ModelSettings {
             .field("dir", &self.dir)
             .field("embedder", &self.embedder)
             .field("reranker", &self.reranker)
+            .finish_non_exhaustive()
+    }
+}
+
+/// `[answerer]`
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AnswererSettings {
+    /// How answers are made.
+    pub kind: AnswererKind,
+    /// Address of the language model.
+    pub url: String,
+    /// Its name there.
+    pub model: String,
+    /// The key for it.
+    #[serde(deserialize_with = "empty_is_none")]
+    pub api_key: Option<String>,
+    /// How long one answer may take.
+    pub timeout_s: u64,
+}
+
+/// How answers are made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AnswererKind {
+    /// By quoting, in process.
+    Extractive,
+    /// By a language model behind an OpenAI-compatible server.
+    Upstream,
+    /// By a language model in process.
+    Gguf,
+}
+
+impl fmt::Debug for AnswererSettings {
+    /// Without the key.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AnswererSettings")
+            .field("kind", &self.kind)
+            .field("url", &self.url)
+            .field("model", &self.model)
             .finish_non_exhaustive()
     }
 }

@@ -268,7 +268,8 @@ impl Answer {
         let success = self.body["success"].as_bool().unwrap_or_else(|| panic!("no success in {self:?}"));
         assert_eq!(success, self.status < 400, "{self:?}");
         if success {
-            assert!(self.body["data"].is_object(), "{self:?}");
+            let list = self.body["object"] == "list" && self.body["data"].is_array();
+            assert!(list || self.body["data"].is_object(), "{self:?}");
             return;
         }
         let error = &self.body["error"];

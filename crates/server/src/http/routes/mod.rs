@@ -1,12 +1,14 @@
 //! The table of routes; also the source of the `OpenAPI` document.
 
 mod boxes;
+mod chat;
 mod check;
 mod documents;
 mod events;
 mod files;
 mod health;
 mod links;
+mod models;
 mod search;
 mod sources;
 mod upload;
@@ -14,7 +16,12 @@ mod usage;
 
 pub(crate) use files::no_such_file;
 
-use axum::{Router, extract::DefaultBodyLimit, response::IntoResponse, routing::get};
+use axum::{
+    Router,
+    extract::DefaultBodyLimit,
+    response::IntoResponse,
+    routing::{get, post},
+};
 use utoipa::{
     Modify, OpenApi,
     openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme},
@@ -64,6 +71,10 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(documents::report))
         .routes(routes!(search::retrieve))
         .routes(routes!(documents::retrieve_full))
+        .routes(routes!(chat::complete))
+        .routes(routes!(chat::complete_in_box))
+        .routes(routes!(models::list))
+        .routes(routes!(models::show))
         .routes(routes!(links::of_file))
         .routes(routes!(links::by_query, links::by_body))
         .routes(routes!(events::events))
@@ -86,6 +97,10 @@ pub fn router(app: &App) -> Router {
         OPENAPI,
         get(async move || ([("content-type", "application/json")], description).into_response()),
     );
+    // What OpenAI clients look for and will not find.
+    let api = ["/completions", "/responses"]
+        .into_iter()
+        .fold(api, |api, path| api.route(path, post(chat::elsewhere)));
     let routes = Router::new()
         .nest(BASE, api)
         .route("/d/{token}", get(links::download))

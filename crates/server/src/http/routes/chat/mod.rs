@@ -1,0 +1,98 @@
+//! `POST /chat/completions` and `POST /boxes/{box_id}/chat/completions`: answers from the documents, in OpenAI's shape.
+
+mod answer;
+mod body;
+
+use answer::{CompletionEnvelope, Head};
+use axum::{
+    extract::State,
+    http::{HeaderMap, Uri},
+    response::Response,
+};
+use body::ChatBody;
+use engine::{
+    Fault, Reason,
+    access::Reading,
+    cost,
+    seams::catalog::Operation,
+};
+
+use crate::{
+    app::App,
+    http::{
+        BASE,
+        auth::{Asking, ReadingBox},
+        body::JsonBody,
+        error::{ErrorEnvelope, Failure},
+        layers::RequestId,
+        origin::Origin,
+        units::Payer,
+    },
+};
+
+/// Answers a question from the documents of the box that the body, the header `X-Box-Id` or `model` names.
+#[utoipa::path(post, path = "/chat/completions", tag = "chat",
+    params(("X-Box-Id" = Option<String>, Header, description = "The box, where the body names none")),
+    request_body = ChatBody,
+    responses(
+        (status = 200, description = "The answer; with `stream`, server-sent events of chat.completion.chunk", body = CompletionEnvelope),
+        (status = "4XX", description = "The key, its role or the body is wrong, or too few units are left", body = ErrorEnvelope),
+        (status = "5XX", description = "The language model cannot be reached", body = ErrorEnvelope)
+    ))]
+pub(super) async fn complete(
+    State(app): State<App>,
+    Asking(caller): Asking,
+    payer: Payer,
+    origin: Origin,
+    id: RequestId,
+    headers: HeaderMap,
+    body: JsonBody<ChatBody>,
+) -> Result<Response, Failure> {
+    let header = headers.get("x-box-id").map(|value| value.to_str().unwrap_or(""));
+    let reading = body.value.named_box(&caller, header)?;
+    let head = Head::new(reading.box_id(), origin, id);
+    Ok(reply(&app, reading, payer, head, body.value).await?)
+}
+
+/// Answers a question from the documents of a box.
+#[utoipa::path(post, path = "/boxes/{box_id}/chat/completions", tag = "chat",
+    params(("box_id" = String, Path, description = "The box")),
+    request_body = ChatBody,
+    responses(
+        (status = 200, description = "The answer; with `stream`, server-sent events of chat.completion.chunk", body = CompletionEnvelope),
+        (status = "4XX", description = "The key, its role or the body is wrong, or too few units are left", body = ErrorEnvelope),
+        (status = "5XX", description = "The language model cannot be reached", body = ErrorEnvelope)
+    ))]
+pub(super) async fn complete_in_box(
+    State(app): State<App>,
+    ReadingBox(reading): ReadingBox,
+    payer: Payer,
+    origin: Origin,
+    id: RequestId,
+    body: JsonBody<ChatBody>,
+) -> Result<Response, Failure> {
+    let head = Head::new(reading.box_id(), origin, id);
+    Ok(reply(&app, reading, payer, head, body.value).await?)
+}
+
+async fn reply(app: &App, reading: Reading, payer: Payer, head: Head, body: ChatBody) -> Result<Response, Fault> {
+    let (stream, usage) = (body.stream.unwrap_or(false), body.usage_in_stream());
+    let (request, dry_run) = body.request(app, &reading).await?;
+    let bounds = cost::chat_bounds(app.chat.most(&request));
+    if dry_run {
+        return Ok(answer::estimated(head, payer.estimate(bounds).await?, stream));
+    }
+    let charge = payer.reserve(Operation::Chat, bounds.max).await?;
+    let answering = app.chat.ask(&reading, request).await?;
+    match stream {
+        true => answer::streamed(head, answering, charge, usage).await,
+        false => answer::whole(head, answering, charge).await,
+    }
+}
+
+/// What OpenAI's other endpoints are told.
+pub(super) async fn elsewhere(uri: Uri) -> Failure {
+    let name = uri.path().rsplit('/').next().unwrap_or_default();
+    let cause = format!("quire has no `{}`: it answers chat completions", if name == "responses" { "responses" } else { "completions" });
+    Failure(Fault::new(Reason::NotFound, cause).hint(&format!("send the same as `messages` to POST {BASE}/chat/completions")))
+}
