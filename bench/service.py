@@ -13,7 +13,7 @@ import time
 import uuid
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-SHARED = ROOT.parent / "shared" / "data"
+SHARED = pathlib.Path(os.environ.get("QUIRE_SHARED", ROOT.parent / "shared")) / "data"
 
 
 class Server:

@@ -4,12 +4,7 @@ use std::{collections::VecDeque, sync::Arc};
 
 use serde_json::Value;
 
-use super::{
-    ChatWorkDone, Finish, Outcome,
-    draft::Draft,
-    prompt,
-    verify::Verifier,
-};
+use super::{ChatWorkDone, Finish, Outcome, draft::Draft, prompt, verify::Verifier};
 use crate::{
     Fault, Reason,
     seams::{
@@ -178,7 +173,9 @@ impl Answering {
         let said_nothing = self.written.is_empty() && self.ready.is_empty();
         if said_nothing {
             if !held.trim().is_empty() && !held.contains(prompt::NOTHING) {
-                self.begun.verifier.warn("the model's answer was left out: it cites nothing that stands in the documents".into());
+                self.begun.verifier.warn(
+                    "the model's answer was left out: it cites nothing that stands in the documents".into(),
+                );
             }
             self.ready.push_back(nothing_found(&self.begun.question, &self.begun.near));
         } else if !held.trim().is_empty() {
@@ -255,18 +252,24 @@ fn one_line(text: &str) -> String {
 fn nothing_found(question: &str, near: &[(String, u32)]) -> String {
     let language = whatlang::detect(question).filter(|found| found.is_reliable()).map(|found| found.lang());
     let (nothing, nearest, page) = match language {
-        Some(whatlang::Lang::Deu) => (
-            "Dazu habe ich in den Dokumenten nichts gefunden.",
-            "Am nächsten kommen",
-            "Seite",
-        ),
-        Some(whatlang::Lang::Spa) => ("No encontré nada sobre esto en los documentos.", "Lo más cercano", "página"),
-        Some(whatlang::Lang::Fra) => ("Je n’ai rien trouvé à ce sujet dans les documents.", "Le plus proche", "page"),
+        Some(whatlang::Lang::Deu) => {
+            ("Dazu habe ich in den Dokumenten nichts gefunden.", "Am nächsten kommen", "Seite")
+        }
+        Some(whatlang::Lang::Spa) => {
+            ("No encontré nada sobre esto en los documentos.", "Lo más cercano", "página")
+        }
+        Some(whatlang::Lang::Fra) => {
+            ("Je n’ai rien trouvé à ce sujet dans les documents.", "Le plus proche", "page")
+        }
         Some(whatlang::Lang::Cmn) => ("文档中没有找到相关内容。", "最接近的是", "页"),
         _ => ("I found nothing in the documents that answers this.", "The nearest passages are", "page"),
     };
-    let mut places: Vec<String> = near.iter().map(|(name, number)| format!("{name}, {page} {number}")).collect();
+    let mut places: Vec<String> =
+        near.iter().map(|(name, number)| format!("{name}, {page} {number}")).collect();
     places.dedup();
-    if places.is_empty() { nothing.to_string() } else { format!("{nothing} {nearest}: {}.", places.join("; ")) }
+    if places.is_empty() {
+        nothing.to_string()
+    } else {
+        format!("{nothing} {nearest}: {}.", places.join("; "))
+    }
 }
-

@@ -93,7 +93,10 @@ fn read(text: &str, end: bool) -> Option<(Sentence, usize)> {
                 Reading::Text => {}
             }
         }
-        if ended && !character.is_whitespace() && !matches!(character, '.' | '!' | '?' | '"' | '”' | ')' | '*') {
+        if ended
+            && !character.is_whitespace()
+            && !matches!(character, '.' | '!' | '?' | '"' | '”' | ')' | '*')
+        {
             break;
         }
         at = next;
@@ -150,7 +153,10 @@ fn mark(text: &str, end: bool) -> Reading {
             let said = &rest[colon + 1..];
             let quoted = said.trim_start().starts_with(['"', '“', '\'']);
             let close = match quoted {
-                true => ["\"]", "”]", "']"].iter().filter_map(|close| Some(said.find(close)? + close.len() - 1)).min(),
+                true => ["\"]", "”]", "']"]
+                    .iter()
+                    .filter_map(|close| Some(said.find(close)? + close.len() - 1))
+                    .min(),
                 false => said.find(']'),
             };
             let Some(close) = close else { return open };
@@ -161,7 +167,8 @@ fn mark(text: &str, end: bool) -> Reading {
         Some(']' | ',') => {
             let Some(close) = inside.find(']') else { return open };
             let numbers: Option<Vec<usize>> = inside[..close].split(',').map(number).collect();
-            let marks = numbers.map(|numbers| numbers.into_iter().map(|passage| Mark { passage, quote: None }).collect());
+            let marks = numbers
+                .map(|numbers| numbers.into_iter().map(|passage| Mark { passage, quote: None }).collect());
             marks.map_or(Reading::Text, |marks| Reading::Marks(marks, close + 2))
         }
         Some(_) => Reading::Text,
@@ -214,7 +221,11 @@ mod tests {
     #[test]
     fn a_mark_without_end_is_text_and_memory_stays_small() {
         let flood = format!("[1: \"{}", "x".repeat(20_000));
-        assert!(read_in_steps(&flood, 500).iter().all(|sentence| sentence.len() <= LONGEST_SENTENCE + LONGEST_MARK + 10));
+        assert!(
+            read_in_steps(&flood, 500)
+                .iter()
+                .all(|sentence| sentence.len() <= LONGEST_SENTENCE + LONGEST_MARK + 10)
+        );
         assert_eq!(read_in_steps("[99999] [1", 4), ["[99999] [1"]);
     }
 }

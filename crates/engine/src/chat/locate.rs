@@ -16,9 +16,9 @@ pub(super) fn find(quote: &str, text: &str) -> Option<Range<usize>> {
         return None;
     }
     let there: Vec<(usize, char)> = flat(text).collect();
-    let at = there.windows(wanted.len()).position(|window| {
-        window.iter().zip(&wanted).all(|((_, found), wanted)| found == wanted)
-    })?;
+    let at = there
+        .windows(wanted.len())
+        .position(|window| window.iter().zip(&wanted).all(|((_, found), wanted)| found == wanted))?;
     let (start, _) = there[at];
     let (last, _) = there[at + wanted.len() - 1];
     let end = last + text[last..].chars().next().map_or(0, char::len_utf8);
@@ -70,7 +70,10 @@ mod tests {
     fn quotes_are_found_as_they_stand() {
         let text = "The war-\n  ranty lasts\n\ntwo  “full” years – no more. Ünd.";
         assert_eq!(found("the warranty", text), None);
-        assert_eq!(found("The warranty lasts two \"full\" years", text), Some("The war-\n  ranty lasts\n\ntwo  “full” years"));
+        assert_eq!(
+            found("The warranty lasts two \"full\" years", text),
+            Some("The war-\n  ranty lasts\n\ntwo  “full” years")
+        );
         assert_eq!(found("years - no more.", text), Some("years – no more."));
         assert_eq!(found("Ünd.", text), Some("Ünd."));
         assert_eq!(found("two years", text), None);

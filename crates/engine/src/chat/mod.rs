@@ -180,7 +180,8 @@ impl Chat {
                 let ids: Vec<ChunkId> =
                     (ordinal..ordinal + CHUNKS_AT_ONCE).map(|ordinal| ChunkId { file, ordinal }).collect();
                 let stored = self.index.chunks(reading, &ids).await?;
-                let found: Vec<_> = ids.into_iter().zip(stored.into_iter().map_while(|stored| stored)).collect();
+                let found: Vec<_> =
+                    ids.into_iter().zip(stored.into_iter().map_while(|stored| stored)).collect();
                 let last = found.len() < CHUNKS_AT_ONCE as usize;
                 for (id, stored) in found {
                     total += self.embedder.count_tokens(&stored.chunk.text);
@@ -188,7 +189,12 @@ impl Chat {
                         return Ok(None);
                     }
                     let score = scores.get(&id).copied().unwrap_or(0.0);
-                    passages.push(Passage { id, file_name: names[&file].clone(), chunk: stored.chunk, score });
+                    passages.push(Passage {
+                        id,
+                        file_name: names[&file].clone(),
+                        chunk: stored.chunk,
+                        score,
+                    });
                 }
                 if last {
                     break;
@@ -224,7 +230,10 @@ fn passage(hit: Hit, names: &HashMap<FileId, String>) -> Option<Passage> {
 fn understood(request: &ChatRequest) -> Result<String, Fault> {
     let question: String = understand::question(&request.turns).chars().take(LONGEST_QUESTION).collect();
     if question.trim().is_empty() {
-        return Err(Fault::invalid("messages", "`messages` holds no question: the last user message is empty"));
+        return Err(Fault::invalid(
+            "messages",
+            "`messages` holds no question: the last user message is empty",
+        ));
     }
     Ok(question)
 }

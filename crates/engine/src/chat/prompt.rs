@@ -55,7 +55,8 @@ fn rules(brief: &Brief, fence: &str) -> String {
         Format::Text => {}
         Format::Object => rules.push_str("\n6. Answer with one JSON object; put sources inside its texts."),
         Format::Schema(schema) => {
-            let _ = write!(rules, "\n6. Answer with JSON of this schema; put sources inside its texts: {schema}");
+            let _ =
+                write!(rules, "\n6. Answer with JSON of this schema; put sources inside its texts: {schema}");
         }
     }
     if !brief.wishes.is_empty() {
@@ -70,7 +71,8 @@ fn rules(brief: &Brief, fence: &str) -> String {
 fn material(brief: &Brief, fence: &str) -> String {
     let mut text = String::new();
     for (passage, number) in brief.passages.iter().zip(1..) {
-        let place = [passage.file_name.as_str()].into_iter().chain(passage.chunk.section.iter().map(String::as_str));
+        let place =
+            [passage.file_name.as_str()].into_iter().chain(passage.chunk.section.iter().map(String::as_str));
         let place = place.collect::<Vec<_>>().join(" › ").replace(fence, "").replace('\n', " ");
         let _ = writeln!(text, "{fence} passage {number}\n({place}, page {})", passage.chunk.page);
         for part in [&passage.chunk.lead, &passage.chunk.text].into_iter().filter(|part| !part.is_empty()) {

@@ -8,27 +8,103 @@ use crate::seams::answerer::{Speaker, Turn};
 
 /// Words that stand for something said before.
 const POINTING: &[&str] = &[
-    "it", "its", "they", "them", "their", "theirs", "he", "him", "his", "she", "her", "hers", "this", "that", "these",
-    "those", "there", "one", "ones", "same", "former", "latter", // English
-    "er", "sie", "es", "ihn", "ihm", "ihr", "dies", "diese", "dieser", "dieses", "dort", "davon", "dafür", "damit", // German
+    "it", "its", "they", "them", "their", "theirs", "he", "him", "his", "she", "her", "hers", "this", "that",
+    "these", "those", "there", "one", "ones", "same", "former", "latter", // English
+    "er", "sie", "es", "ihn", "ihm", "ihr", "dies", "diese", "dieser", "dieses", "dort", "davon", "dafür",
+    "damit", // German
     "él", "ella", "ellos", "ellas", "eso", "esa", "ese", "esto", "allí", // Spanish
     "il", "elle", "ils", "elles", "cela", "ça", "celui", "celle", "y", "en", // French
 ];
 /// Words that a turn begins with that goes on from the last.
 const GOING_ON: &[&str] = &[
-    "and", "but", "or", "also", "then", "so", "what about", "how about", // English
-    "und", "aber", "oder", "auch", "dann", "wie ist es mit", "was ist mit", // German
-    "y", "pero", "o", "entonces", "qué tal", // Spanish
-    "et", "mais", "ou", "alors", // French
+    "and",
+    "but",
+    "or",
+    "also",
+    "then",
+    "so",
+    "what about",
+    "how about", // English
+    "und",
+    "aber",
+    "oder",
+    "auch",
+    "dann",
+    "wie ist es mit",
+    "was ist mit", // German
+    "y",
+    "pero",
+    "o",
+    "entonces",
+    "qué tal", // Spanish
+    "et",
+    "mais",
+    "ou",
+    "alors", // French
 ];
 /// Names of times beside years and numbers of dates.
 const TIMES: &[&str] = &[
-    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
-    "december", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "today", "yesterday", "tomorrow",
-    "q1", "q2", "q3", "q4", "spring", "summer", "autumn", "winter", "januar", "februar", "märz", "mai", "juni", "juli",
-    "oktober", "dezember", "enero", "febrero", "marzo", "abril", "mayo", "junio", "julio", "agosto", "septiembre",
-    "octubre", "noviembre", "diciembre", "janvier", "février", "mars", "avril", "juin", "juillet", "août", "septembre",
-    "octobre", "novembre", "décembre",
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+    "monday",
+    "tuesday",
+    "wednesday",
+    "thursday",
+    "friday",
+    "saturday",
+    "sunday",
+    "today",
+    "yesterday",
+    "tomorrow",
+    "q1",
+    "q2",
+    "q3",
+    "q4",
+    "spring",
+    "summer",
+    "autumn",
+    "winter",
+    "januar",
+    "februar",
+    "märz",
+    "mai",
+    "juni",
+    "juli",
+    "oktober",
+    "dezember",
+    "enero",
+    "febrero",
+    "marzo",
+    "abril",
+    "mayo",
+    "junio",
+    "julio",
+    "agosto",
+    "septiembre",
+    "octubre",
+    "noviembre",
+    "diciembre",
+    "janvier",
+    "février",
+    "mars",
+    "avril",
+    "juin",
+    "juillet",
+    "août",
+    "septembre",
+    "octobre",
+    "novembre",
+    "décembre",
 ];
 /// Telling words from which a turn stands on its own, unless a word of it points back.
 const ENOUGH: usize = 3;
@@ -92,7 +168,9 @@ fn completed(turn: &str, before: &str, answer: &str) -> String {
     let named = words::telling(said);
     if points && !has(Kind::Name) && !kinds(before, &earlier).any(|(_, kind)| kind == Kind::Name) {
         // "Who won?" "Denver." "When were they founded?"
-        carried.extend(kinds(said, &named).filter(|(_, kind)| *kind == Kind::Name).map(|(word, _)| word.text).take(3));
+        carried.extend(
+            kinds(said, &named).filter(|(_, kind)| *kind == Kind::Name).map(|(word, _)| word.text).take(3),
+        );
     }
     carried.truncate(CARRIED);
     if carried.is_empty() { turn.to_string() } else { format!("{turn} {}", carried.join(" ")) }
@@ -105,7 +183,8 @@ fn first_line(text: &str) -> &str {
 
 fn points_back(turn: &str) -> bool {
     let lower = turn.to_lowercase();
-    let mut words = lower.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty());
+    let mut words =
+        lower.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty());
     words.any(|word| POINTING.contains(&word))
 }
 
@@ -141,8 +220,11 @@ mod tests {
 
     fn asked(turns: &[&str]) -> String {
         let speakers = [Speaker::User, Speaker::Assistant].into_iter().cycle();
-        let turns: Vec<Turn> =
-            turns.iter().zip(speakers).map(|(text, speaker)| Turn { speaker, text: text.to_string() }).collect();
+        let turns: Vec<Turn> = turns
+            .iter()
+            .zip(speakers)
+            .map(|(text, speaker)| Turn { speaker, text: text.to_string() })
+            .collect();
         question(&turns)
     }
 

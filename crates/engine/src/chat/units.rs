@@ -72,7 +72,15 @@ mod tests {
         let parts: Vec<&str> = units(text).into_iter().map(|range| &text[range]).collect();
         assert_eq!(
             parts,
-            ["It lasts two\nyears.", "It covers parts.", "one thing", "another", "| a | b |", "| 1 | 2 |", "first"]
+            [
+                "It lasts two\nyears.",
+                "It covers parts.",
+                "one thing",
+                "another",
+                "| a | b |",
+                "| 1 | 2 |",
+                "first"
+            ]
         );
         assert!(units("").is_empty() && units("# Only a heading").is_empty());
     }

@@ -53,7 +53,12 @@ pub(super) struct Verifier {
 }
 
 impl Verifier {
-    pub(super) fn new(index: Arc<dyn Index>, reading: Reading, question: String, passages: Vec<Passage>) -> Self {
+    pub(super) fn new(
+        index: Arc<dyn Index>,
+        reading: Reading,
+        question: String,
+        passages: Vec<Passage>,
+    ) -> Self {
         let (pages, citations, warnings) = Default::default();
         Verifier { index, reading, question, passages, pages, citations, warnings }
     }
@@ -93,13 +98,25 @@ impl Verifier {
             self.warn(format!("a passage of `{file_name}` changed while it was read and is not cited"));
             return Ok(None);
         }
-        let same = |known: &&Citation| (known.file, known.page, known.start, known.end) == (id.file, chunk.page, start, end);
+        let same = |known: &&Citation| {
+            (known.file, known.page, known.start, known.end) == (id.file, chunk.page, start, end)
+        };
         if let Some(known) = self.citations.iter().find(same) {
             return Ok(Some(known.index));
         }
         let index = self.citations.len() + 1;
         let (page, quote) = (chunk.page, quote.to_string());
-        self.citations.push(Citation { index, chunk: id, file: id.file, file_name, page, start, end, quote, score });
+        self.citations.push(Citation {
+            index,
+            chunk: id,
+            file: id.file,
+            file_name,
+            page,
+            start,
+            end,
+            quote,
+            score,
+        });
         Ok(Some(index))
     }
 
@@ -127,7 +144,10 @@ impl Verifier {
     /// The number of the citation that bears a claim out.
     async fn borne_out(&mut self, said: &str, mark: &Mark) -> Result<Option<usize>, Fault> {
         let Some(passage) = mark.passage.checked_sub(1).and_then(|at| self.passages.get(at)) else {
-            self.warn(format!("a sentence was left out: it cites passage {}, which was not given", mark.passage));
+            self.warn(format!(
+                "a sentence was left out: it cites passage {}, which was not given",
+                mark.passage
+            ));
             return Ok(None);
         };
         let text = &passage.chunk.text;
@@ -140,7 +160,10 @@ impl Verifier {
             self.warn(format!("a sentence was left out: what it cites does not stand in `{name}`"));
             return Ok(None);
         };
-        if !numbers_known(said, &[text, &self.question, &passage.chunk.lead, &passage.chunk.section.join(" ")]) {
+        if !numbers_known(
+            said,
+            &[text, &self.question, &passage.chunk.lead, &passage.chunk.section.join(" ")],
+        ) {
             self.warn(format!("a sentence was left out: its numbers do not stand in `{name}`"));
             return Ok(None);
         }
@@ -166,7 +189,9 @@ fn stands_at(page: &str, start: u32, end: u32, quote: &str) -> bool {
 /// sentence that has nearly all its words.
 fn supporting(said: &str, text: &str) -> Option<std::ops::Range<usize>> {
     let quoted = said.split(['"', '“', '”', '„']).skip(1).step_by(2).max_by_key(|part| part.len());
-    if let Some(place) = quoted.filter(|part| part.chars().count() >= 12).and_then(|part| locate::find(part, text)) {
+    if let Some(place) =
+        quoted.filter(|part| part.chars().count() >= 12).and_then(|part| locate::find(part, text))
+    {
         return Some(place);
     }
     let plain = said.trim().trim_end_matches(['.', '!', '?', '。']);
@@ -178,7 +203,8 @@ fn supporting(said: &str, text: &str) -> Option<std::ops::Range<usize>> {
         return None;
     }
     let share = |place: &std::ops::Range<usize>| {
-        let there: Vec<String> = words::telling(&text[place.clone()]).into_iter().map(|word| word.stem).collect();
+        let there: Vec<String> =
+            words::telling(&text[place.clone()]).into_iter().map(|word| word.stem).collect();
         wanted.iter().filter(|word| there.contains(word)).count() as f64 / wanted.len() as f64
     };
     let scored = units(text).into_iter().map(|place| (share(&place), place));
@@ -191,7 +217,8 @@ fn numbers_known(said: &str, texts: &[&str]) -> bool {
     let number = |word: &str| words::is_number(word) || words::is_number_word(&word.to_lowercase());
     let all = texts.join(" ").to_lowercase();
     let known: Vec<words::Word<'_>> = words::telling(&all);
-    let missing = |word: &words::Word<'_>| number(word.text) && !known.iter().any(|known| known.stem == word.stem);
+    let missing =
+        |word: &words::Word<'_>| number(word.text) && !known.iter().any(|known| known.stem == word.stem);
     !words::telling(said).iter().any(|word| missing(word))
 }
 
@@ -199,7 +226,8 @@ fn numbers_known(said: &str, texts: &[&str]) -> bool {
 mod tests {
     use super::*;
 
-    const TEXT: &str = "# Terms\n\nThe warranty lasts two years from the day of purchase. Repairs are made in Lyon.";
+    const TEXT: &str =
+        "# Terms\n\nThe warranty lasts two years from the day of purchase. Repairs are made in Lyon.";
 
     #[test]
     fn a_claim_is_borne_out_by_its_words() {
@@ -209,7 +237,10 @@ mod tests {
             found("From the day of purchase the warranty lasts two years."),
             Some("The warranty lasts two years from the day of purchase.")
         );
-        assert_eq!(found("As it says, \"two years from the day\", it holds."), Some("two years from the day"));
+        assert_eq!(
+            found("As it says, \"two years from the day\", it holds."),
+            Some("two years from the day")
+        );
         assert_eq!(found("The moon is made of cheese."), None);
         assert_eq!(found(""), None);
     }

@@ -8,26 +8,25 @@ const EMPTY: &[&str] = &[
     "a", "about", "after", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be", "been", "before",
     "being", "but", "by", "can", "could", "did", "do", "does", "doing", "for", "from", "had", "has", "have",
     "he", "her", "him", "his", "how", "i", "if", "in", "into", "is", "it", "its", "many", "may", "me",
-    "more", "most", "much", "my", "no", "not", "of", "on", "one", "or", "our", "please", "s", "she", "should", "so",
-    "some", "such", "t", "tell", "than", "that", "the", "their", "them", "then", "there", "these", "they", "this", "those", "to", "us",
-    "was", "we", "were", "what", "when", "where", "which", "who", "whom", "whose", "why", "will", "with",
-    "would", "you", "your",
-    // German
+    "more", "most", "much", "my", "no", "not", "of", "on", "one", "or", "our", "please", "s", "she",
+    "should", "so", "some", "such", "t", "tell", "than", "that", "the", "their", "them", "then", "there",
+    "these", "they", "this", "those", "to", "us", "was", "we", "were", "what", "when", "where", "which",
+    "who", "whom", "whose", "why", "will", "with", "would", "you", "your", // German
     "aber", "als", "am", "auch", "auf", "aus", "bei", "bin", "bis", "da", "dann", "das", "dass", "dem", "den",
-    "denn", "der", "des", "die", "dies", "diese", "dieser", "du", "durch", "ein", "eine", "einem", "einen", "einer",
-    "eines", "er", "es", "für", "gibt", "hat", "haben", "ich", "ihr", "im", "in", "ist", "kann", "mit", "nach", "nicht",
-    "noch", "nur", "oder", "sich", "sie", "sind", "über", "um", "und", "uns", "viel", "viele", "vom", "von", "vor",
-    "wann", "war", "waren", "warum", "was", "welche", "welchem", "welchen", "welcher", "welches", "wem", "wen", "wer",
-    "werden", "wie", "wir", "wird", "wo", "wurde", "wurden", "zu", "zum", "zur",
-    // Spanish
-    "al", "como", "cómo", "con", "cuál", "cuáles", "cuando", "cuándo", "cuánto", "cuántos", "cuántas", "de", "del", "donde", "dónde",
-    "el", "ella", "en", "entre", "era", "es", "esta", "este", "esto", "fue", "fueron", "ha", "hay", "la", "las", "lo", "los",
-    "más", "o", "para", "pero", "por", "que", "qué", "quién", "quiénes", "se", "ser", "si", "sin", "sobre", "son", "su", "sus",
-    "tiene", "un", "una", "y",
+    "denn", "der", "des", "die", "dies", "diese", "dieser", "du", "durch", "ein", "eine", "einem", "einen",
+    "einer", "eines", "er", "es", "für", "gibt", "hat", "haben", "ich", "ihr", "im", "in", "ist", "kann",
+    "mit", "nach", "nicht", "noch", "nur", "oder", "sich", "sie", "sind", "über", "um", "und", "uns", "viel",
+    "viele", "vom", "von", "vor", "wann", "war", "waren", "warum", "was", "welche", "welchem", "welchen",
+    "welcher", "welches", "wem", "wen", "wer", "werden", "wie", "wir", "wird", "wo", "wurde", "wurden", "zu",
+    "zum", "zur", // Spanish
+    "al", "como", "cómo", "con", "cuál", "cuáles", "cuando", "cuándo", "cuánto", "cuántos", "cuántas", "de",
+    "del", "donde", "dónde", "el", "ella", "en", "entre", "era", "es", "esta", "este", "esto", "fue",
+    "fueron", "ha", "hay", "la", "las", "lo", "los", "más", "o", "para", "pero", "por", "que", "qué",
+    "quién", "quiénes", "se", "ser", "si", "sin", "sobre", "son", "su", "sus", "tiene", "un", "una", "y",
     // French
-    "au", "aux", "avec", "ce", "ces", "cette", "combien", "comment", "dans", "du", "elle", "est", "et", "il", "ils",
-    "je", "le", "les", "leur", "mais", "ne", "nous", "on", "où", "ou", "par", "pas", "pour", "quand", "quel", "quelle",
-    "quelles", "quels", "qui", "sa", "ses", "sont", "sur", "une", "vous",
+    "au", "aux", "avec", "ce", "ces", "cette", "combien", "comment", "dans", "du", "elle", "est", "et", "il",
+    "ils", "je", "le", "les", "leur", "mais", "ne", "nous", "on", "où", "ou", "par", "pas", "pour", "quand",
+    "quel", "quelle", "quelles", "quels", "qui", "sa", "ses", "sont", "sur", "une", "vous",
 ];
 
 /// Endings that forms of a word differ by, longest first.
@@ -61,7 +60,9 @@ pub(super) fn stem(word: &str) -> String {
         let end = lower.char_indices().nth_back(1).map_or(lower.len(), |(at, _)| at);
         lower.truncate(end);
     }
-    while let Some(stem) = ENDINGS.iter().find_map(|ending| lower.strip_suffix(ending).filter(|stem| long(stem))) {
+    while let Some(stem) =
+        ENDINGS.iter().find_map(|ending| lower.strip_suffix(ending).filter(|stem| long(stem)))
+    {
         lower = stem.to_string();
     }
     lower
@@ -79,11 +80,59 @@ pub(super) fn is_number(word: &str) -> bool {
 
 /// Numbers written out.
 const NUMBERS: &[&str] = &[
-    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
-    "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty", "thirty", "forty",
-    "fifty", "sixty", "seventy", "eighty", "ninety", "hundred", "thousand", "million", "billion", "half", "third",
-    "once", "twice", "zwei", "drei", "vier", "fünf", "sechs", "sieben", "acht", "neun", "zehn", "dos", "tres",
-    "cuatro", "cinco", "deux", "trois", "quatre", "cinq",
+    "zero",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+    "thirteen",
+    "fourteen",
+    "fifteen",
+    "sixteen",
+    "seventeen",
+    "eighteen",
+    "nineteen",
+    "twenty",
+    "thirty",
+    "forty",
+    "fifty",
+    "sixty",
+    "seventy",
+    "eighty",
+    "ninety",
+    "hundred",
+    "thousand",
+    "million",
+    "billion",
+    "half",
+    "third",
+    "once",
+    "twice",
+    "zwei",
+    "drei",
+    "vier",
+    "fünf",
+    "sechs",
+    "sieben",
+    "acht",
+    "neun",
+    "zehn",
+    "dos",
+    "tres",
+    "cuatro",
+    "cinco",
+    "deux",
+    "trois",
+    "quatre",
+    "cinq",
 ];
 
 /// Whether a word in lower case is a number written out.
@@ -97,8 +146,10 @@ mod tests {
 
     #[test]
     fn forms_of_a_word_are_alike_and_empty_words_are_left_out() {
-        let stems: Vec<String> =
-            telling("How many points did the Panthers' defenses surrender?").into_iter().map(|word| word.stem).collect();
+        let stems: Vec<String> = telling("How many points did the Panthers' defenses surrender?")
+            .into_iter()
+            .map(|word| word.stem)
+            .collect();
         assert_eq!(stems, ["point", "panth", "defe", "surrend"]);
         assert_eq!(stem("surrendered"), stem("surrendering"));
         assert_eq!(stem("defense"), stem("defenses"));

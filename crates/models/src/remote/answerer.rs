@@ -86,27 +86,32 @@ impl RemoteAnswerer {
         set("seed", sampling.seed.map(|value| json!(value)));
         // Citations are written with their words and count for nobody: room for them beside the answer's own.
         set("max_tokens", sampling.max_tokens.map(|most| json!(most.saturating_mul(3).saturating_add(64))));
-        set("response_format", match &brief.format {
-            Format::Text => None,
-            Format::Object => Some(json!({"type": "json_object"})),
-            Format::Schema(schema) => Some(json!({"type": "json_schema", "json_schema": schema})),
-        });
+        set(
+            "response_format",
+            match &brief.format {
+                Format::Text => None,
+                Format::Object => Some(json!({"type": "json_object"})),
+                Format::Schema(schema) => Some(json!({"type": "json_schema", "json_schema": schema})),
+            },
+        );
         body
     }
 
-    /// Asks until the server begins to answer.
-    async fn begin(&self, body: &Value, until: Instant) -> Result<Response, Fault> {
+    /// Asks until the first token is there.
+    async fn begin(&self, body: &Value) -> Result<Answer, Fault> {
+        let started = Instant::now();
+        let until = started + self.patience.first;
         let mut pause = FIRST_WAIT;
         let mut attempt = 1;
         loop {
-            let asked = tokio::time::timeout_at(until, self.attempt(body)).await;
-            let (fault, again) = match asked {
-                Ok(Ok(response)) => return Ok(response),
-                Ok(Err(failed)) => failed,
-                Err(_) => (too_slow(), false),
+            let asked = tokio::time::timeout_at(until, self.attempt(body, started)).await;
+            let failure = match asked {
+                Ok(Ok(answer)) => return Ok(answer),
+                Ok(Err(failure)) => failure,
+                Err(_) => Failure { fault: too_slow(), again: false },
             };
-            if !again || attempt >= self.remote.attempts || Instant::now() + pause >= until {
-                return Err(fault);
+            if !failure.again || attempt >= self.remote.attempts || Instant::now() + pause >= until {
+                return Err(failure.fault);
             }
             tokio::time::sleep(pause.min(LONGEST_WAIT)).await;
             pause *= 2;
@@ -114,8 +119,8 @@ impl RemoteAnswerer {
         }
     }
 
-    /// One attempt; a failure says whether another may go better.
-    async fn attempt(&self, body: &Value) -> Result<Response, (Fault, bool)> {
+    /// One attempt, up to the first token.
+    async fn attempt(&self, body: &Value, started: Instant) -> Result<Answer, Failure> {
         let url = format!("{}/chat/completions", self.remote.url.trim_end_matches('/'));
         let mut request = self.http.post(url).json(body);
         if let Some(key) = &self.remote.key {
@@ -123,16 +128,43 @@ impl RemoteAnswerer {
         }
         let response = request.send().await.map_err(|error| {
             let fault = Fault::new(Reason::UpstreamUnavailable, "the language model cannot be reached");
-            (client::with_source(fault.retry_after(LONGEST_WAIT), error.without_url()), true)
+            Failure {
+                fault: client::with_source(fault.retry_after(LONGEST_WAIT), error.without_url()),
+                again: true,
+            }
         })?;
         let status = response.status();
-        if status.is_success() {
-            return Ok(response);
+        if !status.is_success() {
+            let again = status == StatusCode::TOO_MANY_REQUESTS || status.is_server_error();
+            let told = if again { "is busy or failing" } else { "refused the request" };
+            let fault = Fault::new(Reason::UpstreamUnavailable, format!("the language model {told}"));
+            let fault = client::with_source(fault.retry_after(LONGEST_WAIT), format!("HTTP {status}"));
+            return Err(Failure { fault, again });
         }
-        let again = status == StatusCode::TOO_MANY_REQUESTS || status.is_server_error();
-        let told = if again { "the language model is busy or failing" } else { "the language model refused the request" };
-        let fault = Fault::new(Reason::UpstreamUnavailable, told).retry_after(LONGEST_WAIT);
-        Err((client::with_source(fault, format!("HTTP {status}")), again))
+        let mut answer = Answer {
+            response,
+            lines: Lines::default(),
+            waiting: VecDeque::new(),
+            until: started + self.patience.whole,
+            gap: self.patience.gap,
+            written: 0,
+            finished: false,
+            ended: false,
+        };
+        answer.fill().await?;
+        Ok(answer)
+    }
+}
+
+/// Why there is no answer, and whether asking again may help.
+struct Failure {
+    fault: Fault,
+    again: bool,
+}
+
+impl From<Fault> for Failure {
+    fn from(fault: Fault) -> Self {
+        Failure { fault, again: false }
     }
 }
 
@@ -153,22 +185,8 @@ impl Answerer for RemoteAnswerer {
     async fn answer(&self, brief: Brief) -> Result<Option<Box<dyn Pieces>>, Fault> {
         self.breaker.ask(std::time::Instant::now())?;
         let trial = self.breaker.clone().trial();
-        let body = self.body(&brief);
-        let started = Instant::now();
-        let response = self.begin(&body, started + self.patience.first).await?;
-        let mut answer = Answer {
-            response,
-            lines: Lines::default(),
-            waiting: VecDeque::new(),
-            until: started + self.patience.whole,
-            patience: self.patience,
-            written: 0,
-            finished: false,
-            ended: false,
-        };
         // The first token decides whether the server is well.
-        let first = tokio::time::timeout_at(started + self.patience.first, answer.fill());
-        first.await.map_err(|_| too_slow())??;
+        let answer = self.begin(&self.body(&brief)).await?;
         trial.went_well();
         Ok(Some(Box::new(answer)))
     }
@@ -180,7 +198,7 @@ struct Answer {
     lines: Lines,
     waiting: VecDeque<Piece>,
     until: Instant,
-    patience: Patience,
+    gap: Duration,
     written: usize,
     /// Whether the model said that it has finished.
     finished: bool,
@@ -216,7 +234,7 @@ struct FrameUsage {
 
 impl Answer {
     /// Reads until there is a piece, or the end.
-    async fn fill(&mut self) -> Result<(), Fault> {
+    async fn fill(&mut self) -> Result<(), Failure> {
         while self.waiting.is_empty() && !self.ended {
             match self.response.chunk().await.map_err(broken)? {
                 Some(bytes) => {
@@ -225,7 +243,10 @@ impl Answer {
                     }
                 }
                 None if self.finished => self.ended = true,
-                None => return Err(client::with_source(cut_off(), "the stream ended early")),
+                None => {
+                    let fault = client::with_source(cut_off(), "the stream ended early");
+                    return Err(Failure { fault, again: true });
+                }
             }
         }
         Ok(())
@@ -240,7 +261,8 @@ impl Answer {
             (self.finished, self.ended) = (true, true);
             return Ok(());
         }
-        let frame: Frame = serde_json::from_str(data).map_err(|error| wrong(format!("no such frame: {error}")))?;
+        let frame: Frame =
+            serde_json::from_str(data).map_err(|error| wrong(format!("no such frame: {error}")))?;
         if let Some(error) = frame.error.filter(|error| !error.is_null()) {
             let told: String = error.to_string().chars().take(500).collect();
             return Err(client::with_source(cut_off(), told));
@@ -272,7 +294,8 @@ impl Answer {
 impl Pieces for Answer {
     async fn next(&mut self) -> Result<Option<Piece>, Fault> {
         let left = self.until.saturating_duration_since(Instant::now());
-        timeout(self.patience.gap.min(left), self.fill()).await.map_err(|_| too_slow())??;
+        let filled = timeout(self.gap.min(left), self.fill()).await.map_err(|_| too_slow())?;
+        filled.map_err(|failure| failure.fault)?;
         Ok(self.waiting.pop_front())
     }
 }
@@ -308,6 +331,6 @@ fn cut_off() -> Fault {
     Fault::new(Reason::UpstreamUnavailable, "the language model broke off in the middle of its answer")
 }
 
-fn broken(error: reqwest::Error) -> Fault {
-    client::with_source(cut_off(), error.without_url())
+fn broken(error: reqwest::Error) -> Failure {
+    Failure { fault: client::with_source(cut_off(), error.without_url()), again: true }
 }

@@ -125,7 +125,10 @@ fn retry_after(response: &Response) -> Option<Duration> {
     Some(Duration::from_secs(seconds))
 }
 
-pub(super) fn with_source(mut fault: Fault, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Fault {
+pub(super) fn with_source(
+    mut fault: Fault,
+    source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+) -> Fault {
     fault.source = Some(source.into());
     fault
 }

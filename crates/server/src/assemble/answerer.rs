@@ -29,7 +29,9 @@ pub(super) fn choose(settings: &AnswererSettings, models: &Models) -> Result<Arc
 
 fn upstream(settings: &AnswererSettings) -> Result<Arc<dyn Answerer>> {
     if !settings.url.starts_with("http://") && !settings.url.starts_with("https://") {
-        bail!("answerer.url must be the address of an OpenAI-compatible server, such as http://127.0.0.1:11434/v1");
+        bail!(
+            "answerer.url must be the address of an OpenAI-compatible server, such as http://127.0.0.1:11434/v1"
+        );
     }
     if settings.model.is_empty() {
         bail!("answerer.model must be the model's name at {}", settings.url);

@@ -86,6 +86,19 @@ impl Api {
         self.patiently(|| Ok(self.request(Method::POST, path).json(body))).await
     }
 
+    /// Posts a JSON body whose answer is read as it comes.
+    pub(super) async fn begin(&self, path: &str, body: &Value) -> Result<Response, Fault> {
+        let sent = self.request(Method::POST, path).json(body).send().await;
+        let response = sent.map_err(|error| unreachable(&self.base, &error))?;
+        match response.status().is_success() {
+            true => Ok(response),
+            false => Err(data(response)
+                .await
+                .err()
+                .unwrap_or_else(|| Fault::internal("a failure without an error"))),
+        }
+    }
+
     /// Uploads a file; `body` opens it anew for each try.
     pub(super) async fn upload(
         &self,

@@ -1,5 +1,6 @@
 //! The command line: one file a noun. Operator commands work on the store, whether or not a server runs on it.
 
+mod ask;
 mod boxes;
 mod client;
 mod doctor;
@@ -46,6 +47,7 @@ const EXAMPLES: &str = "Examples:
   quire box grant Papers eve@example.org admin        let somebody else use the box
   quire add Papers ~/papers                           upload a folder (QUIRE_API_KEY holds the key)
   quire search Papers \"how long is the warranty?\"     search it
+  quire ask Papers \"how long is the warranty?\"        ask it
 
 Settings are documented in defaults.toml; each can be set in a file (--config) or by the environment, as in
 QUIRE__LIMITS__KEY_REQUESTS=500.";
@@ -88,6 +90,8 @@ enum Command {
     Files(files::List),
     /// Search a box
     Search(search::Search),
+    /// Ask a box a question; the answer quotes its documents
+    Ask(ask::Ask),
     /// Measure how well a box is searched, by questions whose answers are known
     Eval(eval::Eval),
     /// Delete files for good
@@ -156,6 +160,7 @@ async fn execute(cli: Cli) -> Result<ExitCode, Fault> {
         Command::Models(command) => models::run(global, command).await,
         Command::Files(list) => files::list(global, list).await,
         Command::Search(search) => search::run(global, search).await,
+        Command::Ask(ask) => ask::run(global, ask).await,
         Command::Eval(eval) => eval::run(global, eval).await,
         Command::Delete(delete) => files::delete(global, delete).await,
         Command::Completions(completions) => shell::complete(completions, &mut Cli::command()),

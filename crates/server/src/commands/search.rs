@@ -145,7 +145,7 @@ fn excerpt(passage: &Value, colours: bool) -> String {
 }
 
 /// Documents are not trusted with the terminal: control characters but our own colours and line ends go.
-fn plain(text: &str) -> String {
+pub(super) fn plain(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(next) = rest.chars().next() {

@@ -48,7 +48,8 @@ pub(crate) async fn must_be_verified(app: &TestApp, key: &str, box_id: BoxId, te
         assert!(text.contains(&format!("[{index}]")), "{text}");
         let body = json!({"sources": [citation["fileId"]]});
         let full = app.post(&format!("/boxes/{box_id}/retrieve-full-documents"), key, body).await;
-        let page = &full.body["data"]["documents"][0]["pages"][citation["page"].as_u64().unwrap() as usize - 1];
+        let page =
+            &full.body["data"]["documents"][0]["pages"][citation["page"].as_u64().unwrap() as usize - 1];
         let at = |name: &str| citation[name].as_u64().unwrap() as usize;
         let part: String =
             page["text"].as_str().unwrap().chars().skip(at("start")).take(at("end") - at("start")).collect();
@@ -58,7 +59,8 @@ pub(crate) async fn must_be_verified(app: &TestApp, key: &str, box_id: BoxId, te
 
 /// The frames of a stream, as they came.
 pub(crate) async fn frames(app: &TestApp, key: &str, body: Value) -> Vec<String> {
-    let response = app.request(Method::POST, "/chat/completions", Some(key)).json(&body).send().await.unwrap();
+    let response =
+        app.request(Method::POST, "/chat/completions", Some(key)).json(&body).send().await.unwrap();
     assert_eq!(response.status(), 200);
     assert_eq!(response.headers()["content-type"], "text/event-stream");
     assert!(response.headers().contains_key("x-ratelimit-hits"));
@@ -82,16 +84,25 @@ async fn an_answer_is_openai_s_object_with_proof() {
     assert_eq!((&choice["index"], &choice["finish_reason"]), (&json!(0), &json!("stop")));
     assert_eq!(choice["message"]["role"], "assistant");
     let text = content(&answer);
-    assert!(text.starts_with("The warranty of the machine lasts two years from the day of purchase. [1]"), "{text}");
+    assert!(
+        text.starts_with("The warranty of the machine lasts two years from the day of purchase. [1]"),
+        "{text}"
+    );
     let citation = &body["citations"][0];
-    assert_eq!((citation["fileId"].as_str(), citation["fileName"].as_str()), (Some(file.as_str()), Some("warranty.md")));
+    assert_eq!(
+        (citation["fileId"].as_str(), citation["fileName"].as_str()),
+        (Some(file.as_str()), Some("warranty.md"))
+    );
     assert!(citation["url"].as_str().unwrap().ends_with(&format!("/files/{file}#page=1")));
     assert!(citation["chunkId"].as_str().unwrap().starts_with("chk_"));
     must_be_verified(&app, &key, box_id, text, &body["citations"]).await;
     let annotation = &choice["message"]["annotations"][0];
     assert_eq!(annotation["type"], "url_citation");
     let at = |name: &str| annotation["url_citation"][name].as_u64().unwrap() as usize;
-    assert_eq!(text.chars().skip(at("start_index")).take(at("end_index") - at("start_index")).collect::<String>(), "[1]");
+    assert_eq!(
+        text.chars().skip(at("start_index")).take(at("end_index") - at("start_index")).collect::<String>(),
+        "[1]"
+    );
     let usage = &body["usage"];
     let tokens = |name: &str| usage[name].as_u64().unwrap();
     assert_eq!(tokens("prompt_tokens") + tokens("completion_tokens"), tokens("total_tokens"));
@@ -111,13 +122,20 @@ async fn a_stream_is_openai_s_frames_with_proof_at_the_end() {
     assert_eq!(plain.last().unwrap(), "[DONE]");
     let values: Vec<Value> =
         plain[..plain.len() - 1].iter().map(|frame| serde_json::from_str(frame).unwrap()).collect();
-    assert!(values.iter().all(|frame| frame["success"] == true && frame["object"] == "chat.completion.chunk"));
+    assert!(
+        values.iter().all(|frame| frame["success"] == true && frame["object"] == "chat.completion.chunk")
+    );
     assert!(values.iter().all(|frame| frame["id"] == values[0]["id"] && frame.get("usage").is_none()));
     assert_eq!(values[0]["choices"][0]["delta"], json!({"role": "assistant", "content": ""}));
     let (last, before) = values.split_last().unwrap();
-    assert!(before.iter().all(|frame| frame["choices"][0]["finish_reason"].is_null() && frame.get("citations").is_none()));
+    assert!(
+        before
+            .iter()
+            .all(|frame| frame["choices"][0]["finish_reason"].is_null() && frame.get("citations").is_none())
+    );
     assert_eq!(last["choices"][0]["finish_reason"], "stop");
-    let text: String = values.iter().filter_map(|frame| frame["choices"][0]["delta"]["content"].as_str()).collect();
+    let text: String =
+        values.iter().filter_map(|frame| frame["choices"][0]["delta"]["content"].as_str()).collect();
     assert!(text.contains("two years"), "{text}");
     must_be_verified(&app, &key, box_id, &text, &last["citations"]).await;
     assert_eq!(last["choices"][0]["delta"]["annotations"][0]["type"], "url_citation");
@@ -140,7 +158,9 @@ async fn what_the_documents_do_not_say_is_not_answered() {
     assert_eq!(answer.body["citations"], json!([]));
     assert!(content(&answer).starts_with("I found nothing in the documents"), "{answer:?}");
     assert_eq!(answer.body["usage"]["intelligence_units_consumed"], 1);
-    let german = ask(&app, &key, question("Welcher Vulkan ist in der Nähe von Neapel ausgebrochen und wann war das?")).await;
+    let german =
+        ask(&app, &key, question("Welcher Vulkan ist in der Nähe von Neapel ausgebrochen und wann war das?"))
+            .await;
     assert!(content(&german).starts_with("Dazu habe ich"), "{german:?}");
     let strict = with(question("How long does the warranty last?"), json!({"threshold": 1}));
     let none = ask(&app, &key, strict).await;
@@ -186,7 +206,13 @@ async fn the_box_is_named_in_many_ways() {
     let request = app.request(Method::POST, "/chat/completions", Some(&key)).json(&asked);
     let answer = Answer::of(request.header("X-Box-Id", first.to_string()).send().await.unwrap()).await;
     assert_eq!(answer.body["model"], first.to_string());
-    let answer = app.post(&format!("/boxes/{first}/chat/completions"), &key, with(asked.clone(), json!({"model": second.to_string()}))).await;
+    let answer = app
+        .post(
+            &format!("/boxes/{first}/chat/completions"),
+            &key,
+            with(asked.clone(), json!({"model": second.to_string()})),
+        )
+        .await;
     assert_eq!(answer.body["model"], first.to_string());
     for unknown in [BoxId::generate().to_string(), "box:nonsense".into()] {
         let answer = ask(&app, &key, with(asked.clone(), json!({"model": unknown}))).await;
@@ -212,7 +238,12 @@ async fn fields_of_openai_are_honoured_or_harmless() {
     let stopped = ask(&app, &key, with(asked.clone(), json!({"stop": ["lasts", "x"]}))).await;
     assert_eq!(content(&stopped), "The warranty of the machine ");
     assert_eq!(stopped.body["choices"][0]["finish_reason"], "stop");
-    let whole = ask(&app, &key, with(asked, json!({"extra_body": {"full_context": true, "source_file_ids": [file]}}))).await;
+    let whole = ask(
+        &app,
+        &key,
+        with(asked, json!({"extra_body": {"full_context": true, "source_file_ids": [file]}})),
+    )
+    .await;
     assert!(content(&whole).contains("two years"), "{whole:?}");
 }
 
@@ -221,7 +252,8 @@ async fn what_cannot_be_done_is_named() {
     let app = TestApp::start().await;
     let (_, key, _) = papers(&app).await;
     let asked = question("How long?");
-    let picture = json!([{"type": "text", "text": "a"}, {"type": "image_url", "image_url": {"url": "data:"}}]);
+    let picture =
+        json!([{"type": "text", "text": "a"}, {"type": "image_url", "image_url": {"url": "data:"}}]);
     for (more, param) in [
         (json!({"messages": null}), "messages"),
         (json!({"messages": []}), "messages"),
@@ -251,7 +283,8 @@ async fn what_cannot_be_done_is_named() {
         (json!({"max_units": 0}), "max_units"),
     ] {
         for stream in [false, true] {
-            let answer = ask(&app, &key, with(with(asked.clone(), json!({"stream": stream})), more.clone())).await;
+            let answer =
+                ask(&app, &key, with(with(asked.clone(), json!({"stream": stream})), more.clone())).await;
             assert_eq!(answer.body["error"]["code"], "B1004", "{more}: {answer:?}");
             assert_eq!(answer.body["error"]["param"], param, "{more}: {answer:?}");
         }
@@ -298,7 +331,10 @@ async fn boxes_are_listed_as_models() {
     assert_eq!(list.body["data"][0]["object"], "model");
     let one = app.get(&format!("/models/{box_id}"), &key).await;
     assert_eq!((&one.body["id"], &one.body["data"]["id"]), (&json!(box_id), &json!(box_id)));
-    assert_eq!(app.get(&format!("/models/{}", BoxId::generate()), &key).await.verdict(), "403 B3002 box_unknown");
+    assert_eq!(
+        app.get(&format!("/models/{}", BoxId::generate()), &key).await.verdict(),
+        "403 B3002 box_unknown"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

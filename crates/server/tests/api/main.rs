@@ -16,3 +16,4 @@ mod search;
 mod support;
 mod transport;
 mod units;
+mod upstream;

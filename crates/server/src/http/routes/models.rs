@@ -48,7 +48,13 @@ pub(super) struct ModelEnvelope {
 impl ModelObject {
     fn of(record: BoxRecord) -> Self {
         let (id, created) = (record.id, record.created_at.as_second());
-        ModelObject { id, object: "model", created, owned_by: "quire", name: record.name.as_str().to_string() }
+        ModelObject {
+            id,
+            object: "model",
+            created,
+            owned_by: "quire",
+            name: record.name.as_str().to_string(),
+        }
     }
 }
 

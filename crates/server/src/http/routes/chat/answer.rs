@@ -183,8 +183,11 @@ impl Head {
     }
 
     fn completion(self, text: String, outcome: Outcome, units: Usage) -> Json<CompletionEnvelope> {
-        let citations: Vec<CitationObject> =
-            outcome.citations.into_iter().map(|citation| CitationObject::of(citation, &self.origin)).collect();
+        let citations: Vec<CitationObject> = outcome
+            .citations
+            .into_iter()
+            .map(|citation| CitationObject::of(citation, &self.origin))
+            .collect();
         let annotations = annotations(&text, &citations);
         let message = MessageObject { role: "assistant", content: text, refusal: None, annotations };
         let finish_reason = finish_reason(outcome.finish);
@@ -226,7 +229,11 @@ pub(super) fn estimated(head: Head, usage: Usage, stream: bool) -> Response {
 }
 
 /// Reads an answer to its end and sends it whole.
-pub(super) async fn whole(head: Head, mut answering: Answering, mut charge: Charge) -> Result<Response, Fault> {
+pub(super) async fn whole(
+    head: Head,
+    mut answering: Answering,
+    mut charge: Charge,
+) -> Result<Response, Fault> {
     let mut text = String::new();
     loop {
         let more = match answering.next().await {
@@ -304,8 +311,11 @@ impl Frames {
 
     /// The last frames of an answer that went well.
     fn close(&mut self, outcome: Outcome, units: Usage) {
-        let citations: Vec<CitationObject> =
-            outcome.citations.into_iter().map(|citation| CitationObject::of(citation, &self.head.origin)).collect();
+        let citations: Vec<CitationObject> = outcome
+            .citations
+            .into_iter()
+            .map(|citation| CitationObject::of(citation, &self.head.origin))
+            .collect();
         let annotations = annotations(&self.text, &citations);
         let delta = if annotations.is_empty() { json!({}) } else { json!({"annotations": annotations}) };
         let choice = json!([{"index": 0, "delta": delta, "logprobs": null, "finish_reason": finish_reason(outcome.finish)}]);

@@ -134,7 +134,11 @@ impl ChatBody {
     }
 
     /// What the engine is asked, and whether only for the price.
-    pub(super) async fn request(mut self, app: &App, reading: &Reading) -> Result<(ChatRequest, bool), Fault> {
+    pub(super) async fn request(
+        mut self,
+        app: &App,
+        reading: &Reading,
+    ) -> Result<(ChatRequest, bool), Fault> {
         self.refuse_what_we_cannot()?;
         let ours = self.ours();
         if ours.max_units == Some(0) {
@@ -170,15 +174,19 @@ impl ChatBody {
 
     fn refuse_what_we_cannot(&self) -> Result<(), Fault> {
         let given = |value: &Option<Value>| {
-            value.as_ref().is_some_and(|value| value.as_array().map_or(!value.is_null(), |list| !list.is_empty()))
+            value
+                .as_ref()
+                .is_some_and(|value| value.as_array().map_or(!value.is_null(), |list| !list.is_empty()))
         };
         for (name, value) in [("tools", &self.tools), ("functions", &self.functions)] {
             if given(value) {
-                let cause = format!("`{name}` cannot be used: quire answers from documents and calls nothing");
+                let cause =
+                    format!("`{name}` cannot be used: quire answers from documents and calls nothing");
                 return Err(Fault::invalid(name, cause));
             }
         }
-        let spoken = |value: &Value| value.as_array().is_some_and(|kinds| kinds.iter().any(|kind| kind != "text"));
+        let spoken =
+            |value: &Value| value.as_array().is_some_and(|kinds| kinds.iter().any(|kind| kind != "text"));
         if self.modalities.as_ref().is_some_and(spoken) {
             return Err(Fault::invalid("modalities", "`modalities`: only text can be answered"));
         }
@@ -233,7 +241,9 @@ fn format(format: Option<Value>) -> Result<Format, Fault> {
     match format["type"].as_str() {
         Some("text") => Ok(Format::Text),
         Some("json_object") => Ok(Format::Object),
-        Some("json_schema") if format["json_schema"].is_object() => Ok(Format::Schema(format["json_schema"].clone())),
+        Some("json_schema") if format["json_schema"].is_object() => {
+            Ok(Format::Schema(format["json_schema"].clone()))
+        }
         _ => Err(Fault::invalid(
             "response_format",
             "`response_format` is {\"type\": \"text\"}, \"json_object\", or \"json_schema\" with its schema",
@@ -290,7 +300,9 @@ fn text(content: &Value, at: usize) -> Result<String, Fault> {
             (kind, _) => {
                 let name = format!("messages[{at}].content[{number}]");
                 let kind: String = kind.unwrap_or("without a type").chars().take(40).collect();
-                let cause = format!("`{name}`: a part {kind} cannot be read; only text parts can, no pictures or sound");
+                let cause = format!(
+                    "`{name}`: a part {kind} cannot be read; only text parts can, no pictures or sound"
+                );
                 return Err(Fault::invalid(&name, cause));
             }
         }

@@ -10,12 +10,7 @@ use axum::{
     response::Response,
 };
 use body::ChatBody;
-use engine::{
-    Fault, Reason,
-    access::Reading,
-    cost,
-    seams::catalog::Operation,
-};
+use engine::{Fault, Reason, access::Reading, cost, seams::catalog::Operation};
 
 use crate::{
     app::App,
@@ -75,7 +70,13 @@ pub(super) async fn complete_in_box(
     Ok(reply(&app, reading, payer, head, body.value).await?)
 }
 
-async fn reply(app: &App, reading: Reading, payer: Payer, head: Head, body: ChatBody) -> Result<Response, Fault> {
+async fn reply(
+    app: &App,
+    reading: Reading,
+    payer: Payer,
+    head: Head,
+    body: ChatBody,
+) -> Result<Response, Fault> {
     let (stream, usage) = (body.stream.unwrap_or(false), body.usage_in_stream());
     let (request, dry_run) = body.request(app, &reading).await?;
     let bounds = cost::chat_bounds(app.chat.most(&request));
@@ -93,6 +94,12 @@ async fn reply(app: &App, reading: Reading, payer: Payer, head: Head, body: Chat
 /// What OpenAI's other endpoints are told.
 pub(super) async fn elsewhere(uri: Uri) -> Failure {
     let name = uri.path().rsplit('/').next().unwrap_or_default();
-    let cause = format!("quire has no `{}`: it answers chat completions", if name == "responses" { "responses" } else { "completions" });
-    Failure(Fault::new(Reason::NotFound, cause).hint(&format!("send the same as `messages` to POST {BASE}/chat/completions")))
+    let cause = format!(
+        "quire has no `{}`: it answers chat completions",
+        if name == "responses" { "responses" } else { "completions" }
+    );
+    Failure(
+        Fault::new(Reason::NotFound, cause)
+            .hint(&format!("send the same as `messages` to POST {BASE}/chat/completions")),
+    )
 }

@@ -1,0 +1,137 @@
+"""Runs real OpenAI clients, from their registries, against a real quire server.
+
+    python3 tests/clients/run.py          needs target/debug/quire (or QUIRE_BINARY) and the models
+
+Clients are installed into target/clients. Where a registry or Node cannot be reached, that is said and skipped."""
+
+import http.server
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import threading
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+sys.path.insert(0, str(ROOT / "bench"))
+os.environ.setdefault("QUIRE_BINARY", str(ROOT / "target" / "debug" / "quire"))
+from service import Server
+
+FOLDER = ROOT / "target" / "clients"
+PYTHON = {
+    "openai_python": "openai==3.49.0",
+    "langchain_python": "langchain-openai==1.7.3",
+    "llamaindex_python": "llama-index-llms-openai-like==0.8.1",
+}
+DOCUMENT = ("# Warranty\n\nThe warranty of the machine lasts two years from the day of purchase. Batteries are not covered.\n\n"
+            "# Repairs\n\nRepairs are made by the workshop in Lyon within three weeks.\n")
+
+
+class Breaking(http.server.BaseHTTPRequestHandler):
+    """A language model that breaks off after its first sentence."""
+
+    def do_POST(self):
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.end_headers()
+        said = 'The warranty lasts two years [1: "lasts two years"]. And'
+        self.wfile.write(f"data: {json.dumps({'choices': [{'index': 0, 'delta': {'content': said}}]})}\n\n".encode())
+
+    def log_message(self, *_):
+        pass
+
+
+def serve(**settings):
+    server = Server(env=settings).set_up().start()
+    folder = FOLDER / "documents"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "warranty.md").write_text(DOCUMENT)
+    server.upload(folder / "warranty.md")
+    server.wait_until_read()
+    return server
+
+
+def place(server, key=None):
+    return {"base": f"https://127.0.0.1:{server.port}/api/public/v1", "key": key or server.key, "box": server.box}
+
+
+def python_client(package):
+    """The interpreter that has a client, or why there is none. One environment a client: they disagree on versions."""
+    venv = FOLDER / package.split("==")[0]
+    python = venv / "bin" / "python"
+    if not python.exists() and subprocess.run([sys.executable, "-m", "venv", venv], capture_output=True).returncode:
+        return None, "python3 -m venv does not work here (on Debian: python3-venv)"
+    installed = subprocess.run([python, "-m", "pip", "install", "-q", package], capture_output=True, text=True)
+    return (None, f"pip cannot install it: {installed.stderr.strip()[-300:]}") if installed.returncode else (python, None)
+
+
+def node_clients():
+    """Whether Node has the clients, or why not."""
+    if not shutil.which("node") or not shutil.which("npm"):
+        return None, "node and npm are not installed"
+    folder = FOLDER / "node"
+    folder.mkdir(parents=True, exist_ok=True)
+    shutil.copy(HERE / "package.json", folder)
+    installed = subprocess.run(["npm", "install", "--no-audit", "--no-fund", "--loglevel=error"], cwd=folder, capture_output=True, text=True)
+    if installed.returncode:
+        return None, f"npm cannot install them: {installed.stderr.strip()[-300:]}"
+    for script in HERE.glob("*.mjs"):
+        shutil.copy(script, folder)
+    return folder, None
+
+
+def main():
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    stub = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Breaking)
+    threading.Thread(target=stub.serve_forever, daemon=True).start()
+    servers = []
+    try:
+        plain = serve()
+        servers.append(plain)
+        limited = serve()
+        limited.stop()
+        limited.env.update(QUIRE__LIMITS__KEY_REQUESTS="2", QUIRE__LIMITS__KEY_WINDOW_S="3")
+        limited.start()
+        servers.append(limited)
+        breaking = serve(QUIRE__ANSWERER__KIND="upstream", QUIRE__ANSWERER__MODEL="stub",
+                         QUIRE__ANSWERER__URL=f"http://127.0.0.1:{stub.server_address[1]}/v1")
+        servers.append(breaking)
+        plain.command("user", "add", "poor@example.org")
+        plain.command("box", "grant", plain.box, "poor@example.org", "admin")
+        plain.command("plan", "set", "poor@example.org", "--units", "0")
+        poor = plain.command("key", "add", "--user", "poor@example.org")["key"]
+        certificates = FOLDER / "certificates.pem"
+        certificates.write_text("".join((server.data / "tls" / "cert.pem").read_text() for server in servers))
+        wrong = plain.key[:-3] + ("abc" if not plain.key.endswith("abc") else "xyz")
+        environment = dict(
+            os.environ, SSL_CERT_FILE=str(certificates), NODE_EXTRA_CA_CERTS=str(certificates), NO_PROXY="127.0.0.1",
+            QUIRE_PLACES=json.dumps({
+                "plain": place(plain), "wrong_key": place(plain, wrong), "exhausted": place(plain, poor),
+                "limited": place(limited), "breaking": place(breaking), "unknown_box": "box_" + "0" * 32}))
+        sys.exit(run(environment))
+    finally:
+        for server in servers:
+            server.stop()
+
+
+def run(environment):
+    failed = 0
+    for name, package in PYTHON.items():
+        python, why = python_client(package)
+        print(f"{name}, {package}" if python else f"skipped {name}: {why}", flush=True)
+        if python:
+            failed += subprocess.run([python, HERE / f"{name}.py"], env=environment, timeout=300).returncode != 0
+    folder, why = node_clients()
+    if folder is None:
+        print(f"skipped the Node clients: {why}")
+    for name in ("openai_node", "ai_node") if folder else ():
+        print(name, flush=True)
+        failed += subprocess.run(["node", f"{name}.mjs"], cwd=folder, env=environment, timeout=300).returncode != 0
+    return failed
+
+
+if __name__ == "__main__":
+    main()
