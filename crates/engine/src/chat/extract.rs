@@ -1,9 +1,8 @@
 //! The answerer that needs no language model: it picks the sentences that answer and quotes them.
 //!
 //! Every sentence of the passages is weighed by the rare words that it shares with the question, by its likeness to
-//! the question as a vector, by what kind of thing is asked for, and by how likely its passage is relevant. The sum is
-//! how likely the sentence answers; where the best is unlikely, nothing is said at all.
-//! `bench/chat/fit.py` fits the numbers, docs/chat.md says on what.
+//! the question as a vector, by what kind of thing is asked for, and by how likely its passage is relevant. Where the
+//! best sum is low, nothing is said at all. docs/chat.md says how the numbers were chosen.
 
 use std::{
     collections::{HashMap, HashSet, VecDeque},
@@ -22,39 +21,34 @@ use crate::{
     seams::{
         answerer::{Answerer, Brief, Format, Passage, Piece, Pieces},
         embedder::{Embedder, Role},
-        reranker::Reranker,
     },
 };
 
 /// Sentences that are embedded: the best by their words. Takes some 20 ms.
 const EMBEDDED: usize = 40;
-/// How much the words of the sentence before and after count: "He", "this" and "it" mean what stands there.
-const NEARBY: f32 = 0.5;
 /// Sentences in an answer at most.
 const MOST: usize = 3;
 /// Tokens of a sentence at most: those of a chunk.
 const LONGEST: usize = 250;
-/// How near to the best a further sentence must come, in the sum before it is made a likelihood.
-const CLOSE: f32 = 1.2;
-/// The likelihood below which nothing is said.
-const LEAST: f32 = 0.5;
+/// How near to the best sum a further sentence must come.
+const CLOSE: f32 = 1.6;
+/// The sum of the best sentence below which nothing is said: one in six such sentences would answer.
+const LEAST: f32 = -1.6;
 
-/// A logistic function of what is known of a sentence.
+/// What each thing that is known of a sentence adds to its sum; a logistic fit of "it holds the answer".
 struct Fit {
     constant: f32,
-    overlap: f32,
+    shared: f32,
     cosine: f32,
     kind: f32,
     passage: f32,
-    unknown: f32,
 }
 
-const FIT: Fit = Fit { constant: -5.5, overlap: 3.0, cosine: 3.0, kind: 0.7, passage: 3.0, unknown: -1.0 };
+const FIT: Fit = Fit { constant: -7.58, shared: 4.03, cosine: 4.14, kind: 0.72, passage: 3.58 };
 
 /// Answers by quoting.
 pub struct Extractive {
     embedder: Arc<dyn Embedder>,
-    reranker: Option<Arc<dyn Reranker>>,
 }
 
 /// A sentence and what is known of it.
@@ -63,8 +57,8 @@ struct Sentence {
     /// Its passage, from 0.
     passage: usize,
     place: Range<usize>,
-    /// Share of the question's words, weighed by rarity, that it or its neighbours have.
-    overlap: f32,
+    /// Share of the question's words, weighed by rarity, that it has.
+    shared: f32,
     cosine: f32,
     /// Whether it holds the kind of thing that is asked for.
     kind: f32,
@@ -73,8 +67,8 @@ struct Sentence {
 
 impl Extractive {
     /// An answerer that compares by this model.
-    pub fn new(embedder: Arc<dyn Embedder>, reranker: Option<Arc<dyn Reranker>>) -> Self {
-        Extractive { embedder, reranker }
+    pub fn new(embedder: Arc<dyn Embedder>) -> Self {
+        Extractive { embedder }
     }
 
     /// The sentences that answer, best first; none where none does.
@@ -85,11 +79,10 @@ impl Extractive {
         self.compare(question, passages, &mut sentences).await?;
         for sentence in &mut sentences {
             sentence.sum = FIT.constant
-                + FIT.overlap * sentence.overlap
+                + FIT.shared * sentence.shared
                 + FIT.cosine * sentence.cosine
                 + FIT.kind * sentence.kind
-                + FIT.passage * passages[sentence.passage].score
-                + FIT.unknown * asked.unknown;
+                + FIT.passage * passages[sentence.passage].score;
         }
         sentences.sort_by(|a, b| b.sum.total_cmp(&a.sum));
         Ok(chosen(sentences))
@@ -125,20 +118,8 @@ fn text_of<'a>(sentence: &Sentence, passages: &'a [Passage]) -> &'a str {
 /// The best sentence, if it is likely enough, and those that come near it.
 fn chosen(sentences: Vec<Sentence>) -> Vec<Sentence> {
     let Some(best) = sentences.first().map(|best| best.sum) else { return Vec::new() };
-    if likelihood(best) < LEAST {
-        return Vec::new();
-    }
-    let mut chosen: Vec<Sentence> = Vec::new();
-    for sentence in sentences.into_iter().take_while(|sentence| sentence.sum >= best - CLOSE) {
-        if chosen.len() < MOST {
-            chosen.push(sentence);
-        }
-    }
-    chosen
-}
-
-fn likelihood(sum: f32) -> f32 {
-    1.0 / (1.0 + (-sum).exp())
+    let near = |sentence: &Sentence| sentence.sum >= LEAST.max(best - CLOSE);
+    sentences.into_iter().take_while(near).take(MOST).collect()
 }
 
 /// What a question asks, against the passages that may answer it.
@@ -147,8 +128,6 @@ struct Asked<'a> {
     /// How much each word tells: much where few sentences have it.
     weights: HashMap<String, f32>,
     kind: Option<Kind>,
-    /// Share of the weight of words that no passage has.
-    unknown: f32,
 }
 
 /// What kind of thing is asked for.
@@ -161,43 +140,30 @@ enum Kind {
 impl<'a> Asked<'a> {
     fn of(question: &'a str, passages: &[Passage]) -> Self {
         let words = words::telling(question);
-        let texts: Vec<HashSet<String>> = passages.iter().map(|passage| stems(&context(passage))).collect();
+        let texts: Vec<HashSet<String>> = passages.iter().map(|passage| stems(&passage.chunk.text)).collect();
         let rarity = |stem: &str| {
             let with = texts.iter().filter(|text| text.contains(stem)).count() as f32;
             (1.0 + (texts.len() as f32 + 1.0) / (with + 0.5)).ln()
         };
-        let weights: HashMap<String, f32> =
-            words.iter().map(|word| (word.stem.clone(), rarity(&word.stem))).collect();
-        let total: f32 = weights.values().sum();
-        let unknown: f32 = weights
-            .iter()
-            .filter(|(stem, _)| !texts.iter().any(|text| text.contains(*stem)))
-            .map(|(_, weight)| weight)
-            .sum();
-        Asked { words, weights, kind: kind(question), unknown: unknown / total.max(f32::MIN_POSITIVE) }
+        let weights = words.iter().map(|word| (word.stem.clone(), rarity(&word.stem))).collect();
+        Asked { words, weights, kind: kind(question) }
     }
 
-    /// Every sentence of the passages by its words, best first.
+    /// Every sentence of the passages, those first that share most and stand in the likeliest passages.
     fn sentences(&self, passages: &[Passage]) -> Vec<Sentence> {
         let mut sentences = Vec::new();
         for (at, passage) in passages.iter().enumerate() {
-            let places = units(&passage.chunk.text);
-            let texts: Vec<HashSet<String>> =
-                places.iter().map(|place| stems(&passage.chunk.text[place.clone()])).collect();
-            let above = stems(&above(passage));
-            for (number, place) in places.into_iter().enumerate() {
-                let near = [number.checked_sub(1), Some(number + 1)];
-                let near: Vec<&HashSet<String>> =
-                    near.into_iter().flatten().filter_map(|number| texts.get(number)).chain([&above]).collect();
+            for place in units(&passage.chunk.text) {
                 let text = &passage.chunk.text[place.clone()];
+                let shared = self.shared(&stems(text));
+                let sum = shared + passage.score;
                 sentences.push(Sentence {
                     passage: at,
-                    overlap: self.overlap(&texts[number], &near),
-                    kind: self.holds_kind(text),
-                    cosine: 0.0,
-                    // The order in which sentences are looked at closer.
-                    sum: self.overlap(&texts[number], &near) + passage.score,
                     place,
+                    shared,
+                    cosine: 0.0,
+                    kind: self.holds_kind(text),
+                    sum,
                 });
             }
         }
@@ -205,17 +171,10 @@ impl<'a> Asked<'a> {
         sentences
     }
 
-    fn overlap(&self, own: &HashSet<String>, near: &[&HashSet<String>]) -> f32 {
-        let mut shared = 0.0;
-        let mut total = 0.0;
-        for (stem, weight) in &self.weights {
-            total += weight;
-            if own.contains(stem) {
-                shared += weight;
-            } else if near.iter().any(|text| text.contains(stem)) {
-                shared += weight * NEARBY;
-            }
-        }
+    fn shared(&self, text: &HashSet<String>) -> f32 {
+        let total: f32 = self.weights.values().sum();
+        let shared: f32 =
+            self.weights.iter().filter(|(stem, _)| text.contains(*stem)).map(|(_, weight)| weight).sum();
         if total > 0.0 { shared / total } else { 0.0 }
     }
 
@@ -226,22 +185,14 @@ impl<'a> Asked<'a> {
         let held = words::telling(text).iter().skip(usize::from(kind == Kind::Name)).any(|word| {
             !asked(word.text)
                 && match kind {
-                    Kind::Number => words::is_number(word.text) || words::is_number_word(&word.text.to_lowercase()),
+                    Kind::Number => {
+                        words::is_number(word.text) || words::is_number_word(&word.text.to_lowercase())
+                    }
                     Kind::Name => word.text.starts_with(char::is_uppercase),
                 }
         });
         if held { 1.0 } else { -1.0 }
     }
-}
-
-/// What stands above a passage: the document's name, headings, the head of its table.
-fn above(passage: &Passage) -> String {
-    let name = passage.file_name.replace(['_', '-', '.'], " ");
-    format!("{name} {} {}", passage.chunk.section.join(" "), passage.chunk.lead)
-}
-
-fn context(passage: &Passage) -> String {
-    format!("{} {}", above(passage), passage.chunk.text)
 }
 
 fn stems(text: &str) -> HashSet<String> {
@@ -253,9 +204,25 @@ fn kind(question: &str) -> Option<Kind> {
     let lower = format!(" {} ", question.to_lowercase());
     let asks = |words: &[&str]| words.iter().any(|word| lower.contains(word));
     if asks(&[
-        " how many ", " how much ", " how long ", " how old ", " how far ", " how often ", " when ", " what year ",
-        " which year ", " what date ", " what percent", " wann ", " wie viel", " wie lange ", " wie oft ",
-        " cuándo ", " cuánt", " quand ", " combien ",
+        " how many ",
+        " how much ",
+        " how long ",
+        " how old ",
+        " how far ",
+        " how often ",
+        " when ",
+        " what year ",
+        " which year ",
+        " what date ",
+        " what percent",
+        " wann ",
+        " wie viel",
+        " wie lange ",
+        " wie oft ",
+        " cuándo ",
+        " cuánt",
+        " quand ",
+        " combien ",
     ]) {
         return Some(Kind::Number);
     }
@@ -320,5 +287,92 @@ impl Answerer for Extractive {
         let chosen = self.pick(&brief.question, &brief.passages).await?;
         let pieces = quotes(&chosen, &brief.passages);
         Ok((!pieces.is_empty()).then(|| Box::new(Known(pieces.into())) as Box<dyn Pieces>))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        ids::{ChunkId, FileId},
+        seams::{embedder::Embedding, index::Chunk},
+    };
+
+    /// Finds everything equally like.
+    struct Even;
+
+    #[async_trait]
+    impl Embedder for Even {
+        fn id(&self) -> &str {
+            "even"
+        }
+        fn dimensions(&self) -> usize {
+            1
+        }
+        fn max_tokens(&self) -> usize {
+            100
+        }
+        fn count_tokens(&self, text: &str) -> usize {
+            text.split_whitespace().count()
+        }
+        async fn embed(&self, texts: Vec<String>, _: Role, _: bool) -> Result<Vec<Embedding>, Fault> {
+            let one = |_| Embedding { vector: vec![0.7], tokens: vec![], token_ids: vec![] };
+            Ok(texts.iter().map(one).collect())
+        }
+    }
+
+    fn passage(text: &str, score: f32) -> Passage {
+        let chunk = Chunk {
+            text: text.into(),
+            page: 1,
+            page_end: 1,
+            start: 0,
+            end: text.chars().count() as u32,
+            section: vec![],
+            lead: String::new(),
+            language: None,
+        };
+        let id = ChunkId { file: FileId::generate(), ordinal: 0 };
+        Passage { id, file_name: "a.md".into(), chunk, score }
+    }
+
+    async fn quoted(question: &str, passages: &[Passage]) -> Vec<String> {
+        let chosen = Extractive::new(Arc::new(Even)).pick(question, passages).await.unwrap();
+        let text = |piece| match piece {
+            Piece::Quote(number, place) => passages[number - 1].chunk.text[place].to_string(),
+            other => panic!("{other:?} is no quote"),
+        };
+        quotes(&chosen, passages).into_iter().map(text).collect()
+    }
+
+    #[tokio::test]
+    async fn the_sentence_that_answers_is_quoted() {
+        let passages = [
+            passage("# Terms\n\nLunch is at noon. The warranty lasts 24 months. It is sunny.", 0.9),
+            passage("The cantine has no warranty.", 0.3),
+        ];
+        assert_eq!(
+            quoted("How long does the warranty last?", &passages).await,
+            ["The warranty lasts 24 months."]
+        );
+        assert!(quoted("Who painted the ceiling?", &passages[1..]).await.is_empty());
+        assert!(quoted("?", &[]).await.is_empty());
+    }
+
+    #[test]
+    fn neighbours_are_one_quote_and_the_best_passage_comes_first() {
+        let passages = [passage("One. Two. Three.", 0.5), passage("Four.", 0.9)];
+        let sentence =
+            |passage, place| Sentence { passage, place, shared: 0.0, cosine: 0.0, kind: 0.0, sum: 0.0 };
+        let chosen = [sentence(1, 0..5), sentence(0, 5..9), sentence(0, 0..4)];
+        assert_eq!(quotes(&chosen, &passages), [Piece::Quote(2, 0..5), Piece::Quote(1, 0..9)]);
+    }
+
+    #[test]
+    fn what_is_asked_for_is_told_by_its_words() {
+        assert_eq!(kind("How many cars?"), Some(Kind::Number));
+        assert_eq!(kind("Wann war das?"), Some(Kind::Number));
+        assert_eq!(kind("Who won?"), Some(Kind::Name));
+        assert_eq!(kind("Why?"), None);
     }
 }

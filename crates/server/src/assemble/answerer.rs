@@ -16,9 +16,7 @@ const ATTEMPTS: u32 = 3;
 /// The answerer that the settings name.
 pub(super) fn choose(settings: &AnswererSettings, models: &Models) -> Result<Arc<dyn Answerer>> {
     match settings.kind {
-        AnswererKind::Extractive => {
-            Ok(Arc::new(Extractive::new(models.embedder.clone(), models.reranker.clone())))
-        }
+        AnswererKind::Extractive => Ok(Arc::new(Extractive::new(models.embedder.clone()))),
         AnswererKind::Upstream => upstream(settings),
         AnswererKind::Gguf => bail!(
             "answerer.kind = \"gguf\" is not in this build of quire; use \"extractive\", or \"upstream\" with the \
