@@ -70,7 +70,7 @@ impl Answering {
         }
     }
 
-    /// The next part of the text; `None` when it has ended. May be dropped while it waits and called again.
+    /// The next part of the text; `None` when it has ended.
     pub async fn next(&mut self) -> Result<Option<String>, Fault> {
         loop {
             if self.finish.is_some() {
@@ -132,7 +132,7 @@ impl Answering {
         match piece {
             Piece::Quote(passage, place) => {
                 let quote = self.begun.verifier.passages().get(passage.wrapping_sub(1));
-                let quote = quote.and_then(|passage| passage.chunk.text.get(place.clone())).map(one_line);
+                let quote = quote.and_then(|passage| passage.chunk.text.get(place.clone())).map(shown);
                 if let (Some(index), Some(quote)) = (self.begun.verifier.cite(passage, place).await?, quote) {
                     let gap = if self.written.is_empty() && self.ready.is_empty() { "" } else { " " };
                     self.ready.push_back(format!("{gap}{quote} [{index}]"));
@@ -244,8 +244,20 @@ impl Answering {
     }
 }
 
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+/// A quote as the text of an answer: on one line, and without `[7]`, which would read as a citation of ours.
+fn shown(quote: &str) -> String {
+    let mut text = quote.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut from = 0;
+    while let Some(open) = text[from..].find('[').map(|at| from + at) {
+        let digits = text[open + 1..].bytes().take_while(u8::is_ascii_digit).count();
+        let close = open + 1 + digits;
+        if digits > 0 && text[close..].starts_with(']') {
+            text.replace_range(close..=close, ")");
+            text.replace_range(open..=open, "(");
+        }
+        from = open + 1;
+    }
+    text
 }
 
 /// What is said where nothing answers, in the question's language where we speak it.
@@ -271,5 +283,23 @@ fn nothing_found(question: &str, near: &[(String, u32)]) -> String {
         nothing.to_string()
     } else {
         format!("{nothing} {nearest}: {}.", places.join("; "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_the_document_are_not_taken_for_ours() {
+        assert_eq!(shown("As  shown\n[7], [x] and [12]."), "As shown (7), [x] and (12).");
+        assert_eq!(shown("[["), "[[");
+    }
+
+    #[test]
+    fn whoever_gets_no_answer_hears_what_is_near() {
+        let near = [("a.md".to_string(), 1), ("a.md".to_string(), 1), ("b.md".to_string(), 3)];
+        let said = nothing_found("Which volcano erupted near the city of Naples?", &near);
+        assert!(said.ends_with("The nearest passages are: a.md, page 1; b.md, page 3."), "{said}");
     }
 }

@@ -12,13 +12,13 @@ const EMPTY: &[&str] = &[
     "should", "so", "some", "such", "t", "tell", "than", "that", "the", "their", "them", "then", "there",
     "these", "they", "this", "those", "to", "us", "was", "we", "were", "what", "when", "where", "which",
     "who", "whom", "whose", "why", "will", "with", "would", "you", "your", // German
-    "aber", "als", "am", "auch", "auf", "aus", "bei", "bin", "bis", "da", "dann", "das", "dass", "dem", "den",
-    "denn", "der", "des", "die", "dies", "diese", "dieser", "du", "durch", "ein", "eine", "einem", "einen",
-    "einer", "eines", "er", "es", "für", "gibt", "hat", "haben", "ich", "ihr", "im", "in", "ist", "kann",
-    "mit", "nach", "nicht", "noch", "nur", "oder", "sich", "sie", "sind", "über", "um", "und", "uns", "viel",
-    "viele", "vom", "von", "vor", "wann", "war", "waren", "warum", "was", "welche", "welchem", "welchen",
-    "welcher", "welches", "wem", "wen", "wer", "werden", "wie", "wir", "wird", "wo", "wurde", "wurden", "zu",
-    "zum", "zur", // Spanish
+    "aber", "als", "am", "auch", "auf", "aus", "bei", "bin", "bis", "da", "dann", "das", "dass", "dem",
+    "den", "denn", "der", "des", "die", "dies", "diese", "dieser", "du", "durch", "ein", "eine", "einem",
+    "einen", "einer", "eines", "er", "es", "für", "gibt", "hat", "haben", "ich", "ihr", "im", "in", "ist",
+    "kann", "mit", "nach", "nicht", "noch", "nur", "oder", "sich", "sie", "sind", "über", "um", "und", "uns",
+    "viel", "viele", "vom", "von", "vor", "wann", "war", "waren", "warum", "was", "welche", "welchem",
+    "welchen", "welcher", "welches", "wem", "wen", "wer", "werden", "wie", "wir", "wird", "wo", "wurde",
+    "wurden", "zu", "zum", "zur", // Spanish
     "al", "como", "cómo", "con", "cuál", "cuáles", "cuando", "cuándo", "cuánto", "cuántos", "cuántas", "de",
     "del", "donde", "dónde", "el", "ella", "en", "entre", "era", "es", "esta", "este", "esto", "fue",
     "fueron", "ha", "hay", "la", "las", "lo", "los", "más", "o", "para", "pero", "por", "que", "qué",

@@ -1,6 +1,6 @@
 //! Answers in OpenAI's shape, whole or as a stream, with what is ours beside it.
 
-use std::{collections::VecDeque, convert::Infallible, time::Duration};
+use std::{collections::VecDeque, convert::Infallible, future::ready, pin::Pin, time::Duration};
 
 use axum::{
     Json,
@@ -253,22 +253,37 @@ pub(super) async fn whole(
     Ok(head.completion(text, outcome, usage).into_response())
 }
 
+/// The next part of an answer on its way, and the answer to go on with.
+type Step = Pin<Box<dyn Future<Output = Result<(Answering, Option<String>), Fault>> + Send>>;
+
+fn step(mut answering: Answering) -> Step {
+    Box::pin(async move {
+        let text = answering.next().await?;
+        Ok((answering, text))
+    })
+}
+
 /// Sends an answer while it is made.
 pub(super) async fn streamed(
     head: Head,
-    mut answering: Answering,
-    mut charge: Charge,
+    answering: impl Future<Output = Result<Answering, Fault>> + Send + 'static,
+    charge: Charge,
     usage: bool,
 ) -> Result<Response, Fault> {
     let mut frames = Frames::new(head, usage);
     frames.open();
-    if let Ok(first) = tokio::time::timeout(PATIENCE, answering.next()).await
-        && let Some(text) = first?
-    {
-        charge.spent(price(answering.work()));
-        frames.text(&text);
-    }
-    Ok(frames.respond(Some((answering, charge))))
+    let mut first: Step = Box::pin(async move { step(answering.await?).await });
+    let next: Step = match tokio::time::timeout(PATIENCE, &mut first).await {
+        Ok(begun) => Box::pin(ready(Ok(begun?))),
+        Err(_) => first,
+    };
+    Ok(frames.respond(Some(UnderWay { next, charge })))
+}
+
+/// An answer that is being sent.
+struct UnderWay {
+    next: Step,
+    charge: Charge,
 }
 
 /// The frames of a stream that are not sent yet.
@@ -342,16 +357,16 @@ impl Frames {
         self.waiting.push_back(json!(ErrorEnvelope { success: false, error }).to_string());
     }
 
-    /// Goes on with the answer until there is something to send; `None` when all was sent.
-    async fn go_on(&mut self, under_way: &mut Option<(Answering, Charge)>) {
-        let Some((mut answering, mut charge)) = under_way.take() else { return };
-        match answering.next().await {
-            Ok(Some(text)) => {
+    /// Goes on with the answer until there is something to send; nothing when all was sent.
+    async fn go_on(&mut self, waiting: &mut Option<UnderWay>) {
+        let Some(UnderWay { next, mut charge }) = waiting.take() else { return };
+        match next.await {
+            Ok((answering, Some(text))) => {
                 charge.spent(price(answering.work()));
                 self.text(&text);
-                *under_way = Some((answering, charge));
+                *waiting = Some(UnderWay { next: step(answering), charge });
             }
-            Ok(None) => {
+            Ok((answering, None)) => {
                 let outcome = answering.outcome();
                 match charge.settle(price(outcome.work)).await {
                     Ok(usage) => self.close(outcome, usage),
@@ -369,7 +384,7 @@ impl Frames {
     }
 
     /// The stream. Whoever goes away drops it, and with it the work and the charge.
-    fn respond(self, under_way: Option<(Answering, Charge)>) -> Response {
+    fn respond(self, under_way: Option<UnderWay>) -> Response {
         let frames = stream::unfold((self, under_way), |(mut frames, mut under_way)| async move {
             if frames.waiting.is_empty() {
                 frames.go_on(&mut under_way).await;

@@ -84,10 +84,11 @@ async fn reply(
         return Ok(answer::estimated(head, payer.estimate(bounds).await?, stream));
     }
     let charge = payer.reserve(Operation::Chat, bounds.max).await?;
-    let answering = app.chat.ask(&reading, request).await?;
+    let chat = app.chat.clone();
+    let answering = async move { chat.ask(&reading, request).await };
     match stream {
         true => answer::streamed(head, answering, charge, usage).await,
-        false => answer::whole(head, answering, charge).await,
+        false => answer::whole(head, answering.await?, charge).await,
     }
 }
 
