@@ -27,7 +27,7 @@ use crate::app::App;
 pub const LONGEST_CALL: Duration = Duration::from_secs(60 * 60);
 
 /// What a call cost, and what is left.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct Usage {
     /// Units that this call cost.
     #[schema(example = 2)]
@@ -44,7 +44,7 @@ pub struct Usage {
 }
 
 /// What a call would cost.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct Estimate {
     /// At least.
     pub min: u64,

@@ -37,7 +37,7 @@ const PING: Duration = Duration::from_secs(15);
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The object of an answer, in OpenAI's shape.
-#[derive(Serialize, ToSchema)]
+#[derive(Clone, Serialize, ToSchema)]
 pub(in super::super) struct Completion {
     id: String,
     #[schema(example = "chat.completion")]
@@ -59,11 +59,10 @@ pub(in super::super) struct CompletionEnvelope {
     success: bool,
     #[serde(flatten)]
     completion: Completion,
-    #[schema(value_type = Object)]
-    data: Value,
+    data: Completion,
 }
 
-#[derive(Serialize, ToSchema)]
+#[derive(Clone, Serialize, ToSchema)]
 struct Choice {
     index: u32,
     message: MessageObject,
@@ -73,7 +72,7 @@ struct Choice {
     finish_reason: &'static str,
 }
 
-#[derive(Serialize, ToSchema)]
+#[derive(Clone, Serialize, ToSchema)]
 struct MessageObject {
     role: &'static str,
     content: String,
@@ -82,7 +81,7 @@ struct MessageObject {
     annotations: Vec<Value>,
 }
 
-#[derive(Serialize, ToSchema)]
+#[derive(Clone, Serialize, ToSchema)]
 struct ChatUsage {
     prompt_tokens: usize,
     completion_tokens: usize,
@@ -92,7 +91,7 @@ struct ChatUsage {
 }
 
 /// A quote that stands in a stored page.
-#[derive(Serialize, ToSchema)]
+#[derive(Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct CitationObject {
     index: usize,
@@ -201,8 +200,7 @@ impl Head {
             citations,
             warnings: outcome.warnings,
         };
-        let data = serde_json::to_value(&completion).unwrap_or_default();
-        Json(CompletionEnvelope { success: true, completion, data })
+        Json(CompletionEnvelope { success: true, data: completion.clone(), completion })
     }
 }
 
