@@ -44,8 +44,12 @@ class Breaking(http.server.BaseHTTPRequestHandler):
         pass
 
 
-def serve(**settings):
-    server = Server(env=settings).set_up().start()
+def serve(tls=None, **settings):
+    """A server with a document; `tls` is the folder of a certificate to use, so that one CA file does for all."""
+    server = Server(env=settings).set_up()
+    if tls:
+        shutil.copytree(tls, server.data / "tls", dirs_exist_ok=True)
+    server.start()
     folder = FOLDER / "documents"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "warranty.md").write_text(DOCUMENT)
@@ -91,23 +95,23 @@ def main():
     try:
         plain = serve()
         servers.append(plain)
-        limited = serve()
+        tls = plain.data / "tls"
+        limited = serve(tls)
         limited.stop()
         limited.env.update(QUIRE__LIMITS__KEY_REQUESTS="2", QUIRE__LIMITS__KEY_WINDOW_S="3")
         limited.start()
         servers.append(limited)
-        breaking = serve(QUIRE__ANSWERER__KIND="upstream", QUIRE__ANSWERER__MODEL="stub",
+        breaking = serve(tls, QUIRE__ANSWERER__KIND="upstream", QUIRE__ANSWERER__MODEL="stub",
                          QUIRE__ANSWERER__URL=f"http://127.0.0.1:{stub.server_address[1]}/v1")
         servers.append(breaking)
         plain.command("user", "add", "poor@example.org")
         plain.command("box", "grant", plain.box, "poor@example.org", "admin")
         plain.command("plan", "set", "poor@example.org", "--units", "0")
         poor = plain.command("key", "add", "--user", "poor@example.org")["key"]
-        certificates = FOLDER / "certificates.pem"
-        certificates.write_text("".join((server.data / "tls" / "cert.pem").read_text() for server in servers))
+        certificate = str(tls / "cert.pem")
         wrong = plain.key[:-3] + ("abc" if not plain.key.endswith("abc") else "xyz")
         environment = dict(
-            os.environ, SSL_CERT_FILE=str(certificates), NODE_EXTRA_CA_CERTS=str(certificates), NO_PROXY="127.0.0.1",
+            os.environ, SSL_CERT_FILE=certificate, NODE_EXTRA_CA_CERTS=certificate, NO_PROXY="127.0.0.1",
             QUIRE_PLACES=json.dumps({
                 "plain": place(plain), "wrong_key": place(plain, wrong), "exhausted": place(plain, poor),
                 "limited": place(limited), "breaking": place(breaking), "unknown_box": "box_" + "0" * 32}))

@@ -144,7 +144,8 @@ enum Kind {
 
 impl<'a> Asked<'a> {
     fn of(question: &'a str, passages: &[Passage]) -> Self {
-        let words = words::telling(question);
+        let mut words = words::telling(question);
+        words.retain(|word| !is_measure(question, word));
         let texts: Vec<HashSet<String>> = passages.iter().map(|passage| stems(&passage.chunk.text)).collect();
         let rarity = |stem: &str| {
             let with = texts.iter().filter(|text| text.contains(stem)).count() as f32;
@@ -198,6 +199,13 @@ impl<'a> Asked<'a> {
         });
         if held { 1.0 } else { -1.0 }
     }
+}
+
+/// Whether a word only says how it is asked: "how long", "wie lange".
+fn is_measure(question: &str, word: &Word<'_>) -> bool {
+    let before = word.text.as_ptr() as usize - question.as_ptr() as usize;
+    let before = question[..before].trim_end().to_lowercase();
+    before.split(' ').next_back().is_some_and(|last| matches!(last, "how" | "wie"))
 }
 
 fn stems(text: &str) -> HashSet<String> {
@@ -379,5 +387,8 @@ mod tests {
         assert_eq!(kind("Wann war das?"), Some(Kind::Number));
         assert_eq!(kind("Who won?"), Some(Kind::Name));
         assert_eq!(kind("Why?"), None);
+        let asked = Asked::of("How long does the warranty last?", &[]);
+        let stems: Vec<&str> = asked.words.iter().map(|word| word.stem.as_str()).collect();
+        assert_eq!(stems, ["warrant", "last"]);
     }
 }
