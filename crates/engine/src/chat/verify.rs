@@ -219,7 +219,7 @@ fn numbers_known(said: &str, texts: &[&str]) -> bool {
     let known: Vec<words::Word<'_>> = words::telling(&all);
     let missing =
         |word: &words::Word<'_>| number(word.text) && !known.iter().any(|known| known.stem == word.stem);
-    !words::telling(said).iter().any(|word| missing(word))
+    !words::telling(said).iter().any(missing)
 }
 
 #[cfg(test)]
