@@ -264,6 +264,16 @@ async fn a_box_is_searched_measured_and_reindexed_by_commands() {
     let found: Value = serde_json::from_str(&client(&["search", "Papers", "E4021", "--json"])).unwrap();
     assert_eq!(found["documents"][0]["documents"][0]["fileName"], "errors.txt");
 
+    let answer = client(&["ask", "Papers", "How often does the engine need new oil?"]);
+    assert!(
+        answer.starts_with("The engine needs new oil every twenty thousand kilometres. [1]\n"),
+        "{answer}"
+    );
+    assert!(answer.contains("\n[1] cars.txt, page 1\n") && answer.contains("1 unit, "), "{answer}");
+    let answer = client(&["ask", "Papers", "How often does the engine need new oil?", "--json"]);
+    let answer: Value = serde_json::from_str(&answer).unwrap();
+    assert_eq!(answer["citations"][0]["fileName"], "cars.txt");
+
     let questions = papers.path().join("questions.jsonl");
     let lines = [
         r#"{"question": "how to raise a young dog", "relevant": ["pets.txt#page=1"]}"#,

@@ -45,6 +45,8 @@ struct Stub {
     url: String,
     seen: Arc<Mutex<Vec<Value>>>,
     asked: Arc<AtomicUsize>,
+    /// Askers that went away while they were to wait.
+    gone: Arc<AtomicUsize>,
 }
 
 impl Stub {
@@ -52,16 +54,17 @@ impl Stub {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/v1", listener.local_addr().unwrap());
         let (seen, asked) = (Arc::<Mutex<Vec<Value>>>::default(), Arc::<AtomicUsize>::default());
-        let stub = Stub { url, seen: seen.clone(), asked: asked.clone() };
+        let gone = Arc::<AtomicUsize>::default();
+        let stub = Stub { url, seen: seen.clone(), asked: asked.clone(), gone: gone.clone() };
         tokio::spawn(async move {
             loop {
                 let (mut stream, _) = listener.accept().await.unwrap();
-                let (acts, seen, asked) = (acts.clone(), seen.clone(), asked.clone());
+                let (acts, seen, asked, gone) = (acts.clone(), seen.clone(), asked.clone(), gone.clone());
                 tokio::spawn(async move {
                     let request = read(&mut stream).await;
                     seen.lock().push(request);
                     let at = asked.fetch_add(1, Ordering::SeqCst).min(acts.len() - 1);
-                    let _ = act(&mut stream, acts[at].clone()).await;
+                    let _ = act(&mut stream, acts[at].clone(), &gone).await;
                 });
             }
         });
@@ -107,7 +110,7 @@ fn frame(text: &str) -> Vec<u8> {
     format!("data: {frame}\n\n").into_bytes()
 }
 
-async fn act(stream: &mut TcpStream, act: Act) -> std::io::Result<()> {
+async fn act(stream: &mut TcpStream, act: Act, gone: &AtomicUsize) -> std::io::Result<()> {
     let head = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
     let (texts, ends_well, hangs) = match act {
         Act::Fail(status) => {
@@ -136,7 +139,11 @@ async fn act(stream: &mut TcpStream, act: Act) -> std::io::Result<()> {
         stream.flush().await?;
     }
     if hangs {
-        return std::future::pending().await;
+        // Until whoever asked goes away.
+        let mut rest = [0; 64];
+        while stream.read(&mut rest).await? > 0 {}
+        gone.fetch_add(1, Ordering::SeqCst);
+        return Ok(());
     }
     if ends_well {
         let end = json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]});
@@ -299,6 +306,31 @@ async fn trouble_later_is_one_frame_and_costs_nothing() {
         let whole = ask(&app, &key, question(ASKED)).await;
         assert!(matches!(whole.status, 503 | 504), "{whole:?}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whoever_goes_away_stops_the_work_and_pays_for_what_was_done() {
+    let first = "The warranty lasts two years [1: \"lasts two years\"]. More is";
+    let stub = Stub::start(vec![Act::Hang(vec![first.into()])]).await;
+    let app = stub.app(600).await;
+    let (_, key, _) = papers(&app).await;
+    let mut body = question(ASKED);
+    body["stream"] = json!(true);
+    let request = app.request(reqwest::Method::POST, "/chat/completions", Some(&key)).json(&body);
+    let mut response = request.send().await.unwrap();
+    let mut read = String::new();
+    while !read.contains("two years") {
+        read.push_str(&String::from_utf8_lossy(&response.chunk().await.unwrap().unwrap()));
+    }
+    drop(response);
+    // Both happen on other tasks, soon.
+    let waited = tokio::time::timeout(Duration::from_secs(20), async {
+        while stub.gone.load(Ordering::SeqCst) == 0 {
+            tokio::task::yield_now().await;
+        }
+        while app.get("/check", &key).await.body["data"]["units"]["remaining"] != 999 {}
+    });
+    waited.await.expect("the work stops and is charged");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
