@@ -42,6 +42,8 @@ pub struct Answering {
     written: String,
     counted: Option<Tokens>,
     finish: Option<Finish>,
+    /// Whether the model had more to say than it may.
+    short: bool,
     /// Whether anything was found to answer from.
     found: bool,
 }
@@ -66,6 +68,7 @@ impl Answering {
             written: String::new(),
             counted: None,
             finish: None,
+            short: false,
             found,
         }
     }
@@ -85,7 +88,7 @@ impl Answering {
                 continue;
             }
             let Some(pieces) = &mut self.pieces else {
-                self.finish = Some(Finish::Stop);
+                self.finish = Some(if self.short { Finish::Length } else { Finish::Stop });
                 continue;
             };
             match pieces.next().await? {
@@ -144,7 +147,7 @@ impl Answering {
             }
             Piece::Text(text) => self.whole.push_str(&text),
             Piece::Tokens(tokens) => self.counted = Some(tokens),
-            Piece::Cut => self.begun.verifier.warn("the model stopped before it had finished".into()),
+            Piece::Cut => self.short = true,
         }
         Ok(())
     }

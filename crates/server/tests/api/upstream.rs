@@ -334,6 +334,18 @@ async fn whoever_goes_away_stops_the_work_and_pays_for_what_was_done() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_answer_that_is_cut_short_says_so_and_keeps_what_is_proven() {
+    let said = json!({"choices": [{"delta": {"content": "It lasts two years [1: \"lasts two years\"]. It also co"}}]});
+    let end = json!({"choices": [{"delta": {}, "finish_reason": "length"}]});
+    let stub = Stub::start(vec![Act::Raw(format!("data: {said}\n\ndata: {end}\n\n").into_bytes())]).await;
+    let app = stub.app(20).await;
+    let (_, key, _) = papers(&app).await;
+    let answer = ask(&app, &key, question(ASKED)).await;
+    assert_eq!(answer.body["choices"][0]["finish_reason"], "length", "{answer:?}");
+    assert_eq!(content(&answer), "It lasts two years [1]. ");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn json_keeps_its_shape_and_loses_what_is_not_true() {
     let stub = Stub::start(vec![
         say(&[
