@@ -9,7 +9,7 @@ use engine::{
     seams::catalog::{Catalog, ReindexAction, ReindexState},
 };
 use indicatif::{ProgressBar, ProgressDrawTarget};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{Global, boxes, local, output};
 use crate::{
@@ -101,11 +101,10 @@ fn readable(report: &Value) -> String {
         ),
         None => "there were no recent queries to compare".into(),
     };
-    let counts = json!([report["files"], report["chunks"]]);
     format!(
         "Indexed {} files ({} passages) with {} (before: {}); {overlap}. `quire reindex BOX --back` goes back.",
-        counts[0],
-        counts[1],
+        text("files"),
+        text("chunks"),
         text("model"),
         text("modelBefore")
     )

@@ -33,6 +33,7 @@ use jiff::Timestamp;
 use memchr::memmem::Finder;
 use parking_lot::Mutex;
 use sha2::{Digest as _, Sha256};
+use stores::blobs::hexadecimal;
 
 use super::{body, error::Failure, units::LONGEST_CALL};
 use crate::app::App;
@@ -92,7 +93,7 @@ fn new_attempt(caller: &Caller, name: IdempotencyKey, head: &Parts) -> NewAttemp
         key: caller.prefix.clone(),
         name,
         request: request_hash(head),
-        rights: hexadecimal(rights),
+        rights: hexadecimal(&rights.finalize()),
         now,
         expires_at: now.saturating_add(LONGEST_CALL).unwrap_or(Timestamp::MAX),
     }
@@ -104,7 +105,7 @@ fn request_hash(head: &Parts) -> String {
     hash.update(head.uri.path_and_query().map_or("", |asked| asked.as_str()));
     hash.update([0]);
     hash.update(head.headers.get(BOX).map_or(&b""[..], HeaderValue::as_bytes));
-    hexadecimal(hash)
+    hexadecimal(&hash.finalize())
 }
 
 fn still_running() -> Fault {
@@ -306,7 +307,7 @@ impl BodyHash {
 
     fn finish(mut self) -> String {
         self.hash.update(&self.tail);
-        hexadecimal(self.hash)
+        hexadecimal(&self.hash.finalize())
     }
 }
 
@@ -319,10 +320,6 @@ fn boundary(headers: &HeaderMap) -> Option<&str> {
     let mut parameters = parameters.split(';').filter_map(|parameter| parameter.trim().split_once('='));
     let (_, boundary) = parameters.find(|(name, _)| name.eq_ignore_ascii_case("boundary"))?;
     Some(boundary.trim_matches('"')).filter(|boundary| !boundary.is_empty())
-}
-
-fn hexadecimal(hash: Sha256) -> String {
-    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// A body that is hashed while somebody else reads it.

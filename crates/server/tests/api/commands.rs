@@ -29,6 +29,13 @@ fn failure(data: &Path, line: &[&str]) -> (Output, Value) {
     (output, error)
 }
 
+/// Makes an account with the box Papers; gives its key.
+fn papers(data: &Path) -> String {
+    json(data, &["user", "add", "ada@example.org"]);
+    json(data, &["box", "add", "Papers", "--owner", "ada@example.org"]);
+    json(data, &["key", "add", "--user", "ada@example.org"])["key"].as_str().unwrap().to_string()
+}
+
 /// A served binary, killed with the test; gives its address.
 pub(crate) struct Served(pub(crate) Child, pub(crate) String);
 
@@ -190,9 +197,7 @@ async fn a_signal_ends_the_server_in_order() {
 async fn files_are_added_listed_and_deleted_by_commands() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path();
-    json(data, &["user", "add", "ada@example.org"]);
-    json(data, &["box", "add", "Papers", "--owner", "ada@example.org"]);
-    let key = json(data, &["key", "add", "--user", "ada@example.org"])["key"].as_str().unwrap().to_string();
+    let key = papers(data);
     let papers = tempfile::tempdir().unwrap();
     std::fs::create_dir(papers.path().join("sub")).unwrap();
     std::fs::write(papers.path().join("a.txt"), "alpha").unwrap();
@@ -241,9 +246,7 @@ async fn files_are_added_listed_and_deleted_by_commands() {
 async fn a_box_is_searched_measured_and_reindexed_by_commands() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path();
-    json(data, &["user", "add", "ada@example.org"]);
-    json(data, &["box", "add", "Papers", "--owner", "ada@example.org"]);
-    let key = json(data, &["key", "add", "--user", "ada@example.org"])["key"].as_str().unwrap().to_string();
+    let key = papers(data);
     let papers = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| std::fs::write(papers.path().join(name), text).unwrap();
     write("pets.txt", "Puppies need a walk twice a day and much patience.");

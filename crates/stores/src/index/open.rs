@@ -149,15 +149,14 @@ impl OpenBox {
         model: &str,
         wanted: &Wanted,
     ) -> Result<Vec<Candidate>, Fault> {
-        let (stored, empty) =
-            self.with_rows(|connection, rows| Ok((truth::model(connection)?, rows.is_empty())))?;
-        if let Some(stored) = stored.filter(|stored| stored != model && !empty) {
-            return Err(other_model(&stored, model));
-        }
         self.with_rows(|connection, rows| {
+            let stored = truth::model(connection)?.filter(|stored| stored != model && !rows.is_empty());
+            if let Some(stored) = stored {
+                return Ok(Err(other_model(&stored, model)));
+            }
             let found = rows.nearest(connection, query, wanted.only.as_ref(), wanted.limit)?;
-            Ok(found.into_iter().map(|(chunk, score)| Candidate { chunk, score }).collect())
-        })
+            Ok(Ok(found.into_iter().map(|(chunk, score)| Candidate { chunk, score }).collect()))
+        })?
     }
 
     /// The candidates of the text side. Each is looked up among the live rows, so that one removed since the text
