@@ -127,6 +127,8 @@ async fn while_one_runs_the_other_is_told_to_wait() {
     let slow = tokio::spawn(async move { Answer::of(slow.send().await.unwrap()).await });
     sender.send(Ok(b"{\"sources\":".to_vec())).await.unwrap();
     let waiting = loop {
+        // Leaves the name free for a while: a slow request that finds it taken would be refused itself.
+        tokio::time::sleep(std::time::Duration::from_millis(300)).await;
         let answer = post(&app, &path, &key, "a", json!({"sources": ["x"]})).await;
         // The second may have come first; then it has failed and left the name free.
         if answer.status != 404 {
