@@ -182,20 +182,15 @@ impl Chat {
                     (ordinal..ordinal + CHUNKS_AT_ONCE).map(|ordinal| ChunkId { file, ordinal }).collect();
                 let stored = self.index.chunks(reading, &ids).await?;
                 let found: Vec<_> =
-                    ids.into_iter().zip(stored.into_iter().map_while(|stored| stored)).collect();
+                    ids.into_iter().zip(stored.into_iter().map_while(|chunk| chunk)).collect();
                 let last = found.len() < CHUNKS_AT_ONCE as usize;
-                for (id, stored) in found {
-                    total += self.embedder.count_tokens(&stored.chunk.text);
+                for (id, chunk) in found {
+                    total += self.embedder.count_tokens(&chunk.text);
                     if total > most {
                         return Ok(None);
                     }
                     let score = scores.get(&id).copied().unwrap_or(0.0);
-                    passages.push(Passage {
-                        id,
-                        file_name: names[&file].clone(),
-                        chunk: stored.chunk,
-                        score,
-                    });
+                    passages.push(Passage { id, file_name: names[&file].clone(), chunk, score });
                 }
                 if last {
                     break;

@@ -145,9 +145,20 @@ pub trait Index: Send + Sync {
     /// Recalls candidates by vector and by text.
     async fn recall(&self, reading: &Reading, recall: Recall<'_>) -> Result<Recalled, Fault>;
 
+    /// How near these chunks are to a vector, in the order asked; `None` where one is gone.
+    async fn cosines(
+        &self,
+        reading: &Reading,
+        ids: &[ChunkId],
+        vector: &[f32],
+    ) -> Result<Vec<Option<f32>>, Fault>;
+
     /// The chunks of these ids, in the order asked; one that is gone is `None`. The neighbours of a chunk are those
     /// with the next lower and higher ordinals.
-    async fn chunks(&self, reading: &Reading, ids: &[ChunkId]) -> Result<Vec<Option<IndexedChunk>>, Fault>;
+    async fn chunks(&self, reading: &Reading, ids: &[ChunkId]) -> Result<Vec<Option<Chunk>>, Fault>;
+
+    /// The packed token vectors of these chunks, in the order asked; empty where a chunk is gone or has none.
+    async fn tokens(&self, reading: &Reading, ids: &[ChunkId]) -> Result<Vec<Vec<u8>>, Fault>;
 
     /// What the box holds, file by file.
     async fn contents(&self, reading: &Reading) -> Result<Contents, Fault>;

@@ -20,30 +20,32 @@ pub(super) enum Fate {
     Crowded,
 }
 
-/// The fate of each passage, in order; `passages` are best first. Once as many are kept as are `wanted`, copies are no
-/// longer looked for: comparing is the dear part, and what comes after is not shown.
-pub(super) fn fates<'a>(
-    passages: impl Iterator<Item = (ChunkId, &'a str)>,
+/// Decides the fate of passages, one after another, best first.
+pub(super) struct Grouping {
     most_per_file: Option<usize>,
-    wanted: usize,
-) -> Vec<Fate> {
-    let mut kept: Vec<(ChunkId, HashSet<u64>)> = Vec::new();
-    let mut per_file: HashMap<FileId, usize> = HashMap::new();
-    passages
-        .map(|(id, text)| {
-            let runs = if kept.len() < wanted { runs(text) } else { HashSet::new() };
-            if let Some((other, _)) = kept.iter().find(|(_, other)| !runs.is_empty() && same(other, &runs)) {
-                return Fate::Merged(*other);
-            }
-            let of_file = per_file.entry(id.file).or_default();
-            if most_per_file.is_some_and(|most| *of_file >= most) {
-                return Fate::Crowded;
-            }
-            *of_file += 1;
-            kept.push((id, runs));
-            Fate::Kept
-        })
-        .collect()
+    kept: Vec<(ChunkId, HashSet<u64>)>,
+    per_file: HashMap<FileId, usize>,
+}
+
+impl Grouping {
+    pub(super) fn new(most_per_file: Option<usize>) -> Self {
+        Grouping { most_per_file, kept: Vec::new(), per_file: HashMap::new() }
+    }
+
+    /// What becomes of the next passage.
+    pub(super) fn fate(&mut self, id: ChunkId, text: &str) -> Fate {
+        let runs = runs(text);
+        if let Some((other, _)) = self.kept.iter().find(|(_, other)| same(other, &runs)) {
+            return Fate::Merged(*other);
+        }
+        let of_file = self.per_file.entry(id.file).or_default();
+        if self.most_per_file.is_some_and(|most| *of_file >= most) {
+            return Fate::Crowded;
+        }
+        *of_file += 1;
+        self.kept.push((id, runs));
+        Fate::Kept
+    }
 }
 
 /// Every run of words, as a hash; spaces and case do not count. A short text is one run.
@@ -91,7 +93,8 @@ mod tests {
             (id(one, 2), "And a third thing that is new."),
             (id(two, 6), "The warranty lasts for two years."),
         ];
-        let fates = fates(passages.into_iter(), Some(2), 10);
+        let mut grouping = Grouping::new(Some(2));
+        let fates = passages.map(|(id, text)| grouping.fate(id, text));
         let merged = Fate::Merged(id(one, 0));
         assert_eq!(fates, [Fate::Kept, merged, Fate::Kept, Fate::Crowded, Fate::Kept]);
     }

@@ -30,7 +30,7 @@ use crate::{
     ids::ChunkId,
     seams::{
         embedder::{Embedder, Embedding, Role},
-        index::{Chunk, Index, IndexedChunk, Recall},
+        index::{Candidate as Found, Chunk, Index, Recall},
         reranker::Reranker,
     },
 };
@@ -53,7 +53,7 @@ struct Candidate {
     /// Its rank among the candidates of a side, from 1.
     semantic_rank: Option<usize>,
     keyword_rank: Option<usize>,
-    /// Its likeness by vector; known for all once their chunks are read.
+    /// Its likeness by vector.
     cosine: Option<f32>,
     /// Its BM25 score.
     keyword: Option<f32>,
@@ -68,8 +68,8 @@ struct Candidate {
     weighed: f32,
     /// All that is known weighed together.
     order: f32,
-    /// Held until it is shown or dropped.
-    stored: Option<IndexedChunk>,
+    /// What it says, once a stage had to know.
+    chunk: Option<Chunk>,
 }
 
 impl Candidate {
@@ -86,12 +86,8 @@ impl Candidate {
             fused_rank: 0,
             weighed: 0.0,
             order: 0.0,
-            stored: None,
+            chunk: None,
         }
-    }
-
-    fn chunk(&self) -> Option<&Chunk> {
-        self.stored.as_ref().map(|stored| &stored.chunk)
     }
 }
 
@@ -118,70 +114,103 @@ impl Search {
     /// Searches one box.
     pub async fn run(&self, reading: &Reading, request: SearchRequest) -> Result<SearchHits, Fault> {
         request.check()?;
-        let question = self.understand(&request).await?;
-        let recalled = self.recall(reading, &request, &question).await?;
+        let (question, recalled) = self.recall(reading, &request).await?;
         let mut log = explain::Log::new(&request, &recalled);
         let mut work = Work::of(&question, &recalled);
 
         let fused = fused(recalled, &question);
         log.note(Stage::Fuse, &fused);
-        let reranked = self.rerank(&request, question, fused, &mut work).await?;
+        let reranked = self.rerank(reading, &request, question, fused, &mut work).await?;
         log.note(Stage::Rerank, &reranked);
 
         let hits = likely_enough(reranked, request.threshold);
         log.note(Stage::Threshold, hits.iter().map(|(candidate, _)| candidate));
-        let hits = grouped(hits, &request, &mut log);
+        let hits = self.group(reading, &request, hits, &mut log).await?;
         let hits = self.cite(reading, &request, hits).await?;
         Ok(SearchHits { why_not: log.why_not(&hits), hits, work })
     }
 
-    /// The query as vectors; nothing where only words count.
-    async fn understand(&self, request: &SearchRequest) -> Result<Option<Embedding>, Fault> {
-        if request.mode == Mode::Keyword && !request.closer() {
-            return Ok(None);
-        }
-        let embedded =
-            self.embedder.embed(vec![request.query.clone()], Role::Query, request.closer()).await?;
-        Ok(embedded.into_iter().next())
-    }
-
-    /// The candidates of the sides that the mode asks for, with their chunks. One that was removed meanwhile is left out.
+    /// The query as vectors, and the candidates of the sides that the mode asks for. Words are looked up while the
+    /// embedder still reads the query.
     async fn recall(
         &self,
         reading: &Reading,
         request: &SearchRequest,
-        question: &Option<Embedding>,
-    ) -> Result<Vec<Candidate>, Fault> {
-        let vector = question.as_ref().map(|embedding| &embedding.vector[..]);
-        let recall = Recall {
-            text: (request.mode != Mode::Semantic).then_some(&request.query[..]),
-            vector: if request.mode == Mode::Keyword { None } else { vector },
-            model: self.embedder.id(),
-            only: request.only.as_ref(),
-            limit: RECALLED,
-        };
-        let recalled = self.index.recall(reading, recall).await?;
+    ) -> Result<(Option<Embedding>, Vec<Candidate>), Fault> {
+        let (keyword, (question, semantic)) =
+            tokio::try_join!(self.by_words(reading, request), self.by_meaning(reading, request))?;
         let mut candidates: HashMap<ChunkId, Candidate> = HashMap::new();
-        for (rank, found) in (1..).zip(recalled.semantic) {
+        for (rank, found) in (1..).zip(semantic) {
             let candidate = candidates.entry(found.chunk).or_insert_with(|| Candidate::new(found.chunk));
             (candidate.semantic_rank, candidate.cosine) = (Some(rank), Some(found.score));
         }
-        for (rank, found) in (1..).zip(recalled.keyword) {
+        for (rank, found) in (1..).zip(keyword) {
             let candidate = candidates.entry(found.chunk).or_insert_with(|| Candidate::new(found.chunk));
             (candidate.keyword_rank, candidate.keyword) = (Some(rank), Some(found.score));
         }
         let mut candidates: Vec<Candidate> = candidates.into_values().collect();
-        let ids: Vec<ChunkId> = candidates.iter().map(|candidate| candidate.id).collect();
-        for (candidate, stored) in candidates.iter_mut().zip(self.index.chunks(reading, &ids).await?) {
-            candidate.stored = stored;
+        if let Some(question) = question.as_ref().filter(|_| request.mode == Mode::Hybrid) {
+            self.complete(reading, &question.vector, &mut candidates).await?;
         }
-        candidates.retain(|candidate| candidate.stored.is_some());
-        Ok(candidates)
+        Ok((question, candidates))
+    }
+
+    /// The candidates by their words.
+    async fn by_words(&self, reading: &Reading, request: &SearchRequest) -> Result<Vec<Found>, Fault> {
+        if request.mode == Mode::Semantic {
+            return Ok(Vec::new());
+        }
+        let recall = Recall { text: Some(&request.query), vector: None, ..self.wanted(request) };
+        Ok(self.index.recall(reading, recall).await?.keyword)
+    }
+
+    /// The query as vectors, and the candidates by likeness to it; nothing where only words count.
+    async fn by_meaning(
+        &self,
+        reading: &Reading,
+        request: &SearchRequest,
+    ) -> Result<(Option<Embedding>, Vec<Found>), Fault> {
+        if request.mode == Mode::Keyword && !request.closer() {
+            return Ok((None, Vec::new()));
+        }
+        let embedded =
+            self.embedder.embed(vec![request.query.clone()], Role::Query, request.closer()).await?;
+        let question = embedded.into_iter().next();
+        let Some(embedding) = question.as_ref().filter(|_| request.mode != Mode::Keyword) else {
+            return Ok((question, Vec::new()));
+        };
+        let recall = Recall { text: None, vector: Some(&embedding.vector), ..self.wanted(request) };
+        let found = self.index.recall(reading, recall).await?.semantic;
+        Ok((question, found))
+    }
+
+    fn wanted<'a>(&'a self, request: &'a SearchRequest) -> Recall<'a> {
+        let (model, only) = (self.embedder.id(), request.only.as_ref());
+        Recall { text: None, vector: None, model, only, limit: RECALLED }
+    }
+
+    /// Adds the likeness by vector to those that only their words brought here.
+    async fn complete(
+        &self,
+        reading: &Reading,
+        vector: &[f32],
+        candidates: &mut [Candidate],
+    ) -> Result<(), Fault> {
+        let mut unknown: Vec<&mut Candidate> =
+            candidates.iter_mut().filter(|candidate| candidate.cosine.is_none()).collect();
+        let ids: Vec<ChunkId> = unknown.iter().map(|candidate| candidate.id).collect();
+        if ids.is_empty() {
+            return Ok(());
+        }
+        let cosines = self.index.cosines(reading, &ids, vector).await?;
+        unknown.iter_mut().zip(cosines).for_each(|(candidate, cosine)| candidate.cosine = cosine);
+        Ok(())
     }
 
     /// Looks closer at the best: late interaction first, then the cross-encoder where there is one.
     async fn rerank(
         &self,
+        reading: &Reading,
         request: &SearchRequest,
         question: Option<Embedding>,
         mut candidates: Vec<Candidate>,
@@ -192,12 +221,20 @@ impl Search {
         candidates.truncate(request.most.reranked);
         work.reranked = candidates.len();
         let trust = fuse::trust(&question.token_ids);
-        let task = tokio::task::spawn_blocking(move || looked_closer(&question, candidates));
+        let ids: Vec<ChunkId> = candidates.iter().map(|candidate| candidate.id).collect();
+        let tokens = self.index.tokens(reading, &ids).await?;
+        let task = tokio::task::spawn_blocking(move || looked_closer(&question, candidates, &tokens));
         let mut candidates = task.await.map_err(Fault::internal)?;
         if let Some(reranker) = self.reranker.as_ref().filter(|_| request.most.cross_encoded > 0) {
-            let best = &candidates[..candidates.len().min(request.most.cross_encoded)];
-            let passages = best.iter().filter_map(Candidate::chunk).map(|chunk| chunk.text.clone()).collect();
-            let read = best.len();
+            let best = candidates.len().min(request.most.cross_encoded);
+            self.read(reading, &mut candidates[..best]).await?;
+            let rest = candidates.split_off(best);
+            // One that was removed meanwhile is left out.
+            candidates.retain(|candidate| candidate.chunk.is_some());
+            let passages: Vec<String> =
+                candidates.iter().flat_map(|best| &best.chunk).map(|chunk| chunk.text.clone()).collect();
+            candidates.extend(rest);
+            let read = passages.len();
             match reranker.score(&request.query, passages).await {
                 Ok(scores) => {
                     work.cross_encoded = read;
@@ -209,6 +246,57 @@ impl Search {
             }
         }
         Ok(candidates)
+    }
+
+    /// Reads what these say, where that is not known yet.
+    async fn read(&self, reading: &Reading, candidates: &mut [Candidate]) -> Result<(), Fault> {
+        let mut unread: Vec<&mut Candidate> =
+            candidates.iter_mut().filter(|candidate| candidate.chunk.is_none()).collect();
+        let ids: Vec<ChunkId> = unread.iter().map(|candidate| candidate.id).collect();
+        if ids.is_empty() {
+            return Ok(());
+        }
+        for (candidate, chunk) in unread.iter_mut().zip(self.index.chunks(reading, &ids).await?) {
+            candidate.chunk = chunk;
+        }
+        Ok(())
+    }
+
+    /// The hits to be shown, each with the copies of it that are not. Only as many are read as it takes to fill the page.
+    async fn group(
+        &self,
+        reading: &Reading,
+        request: &SearchRequest,
+        hits: Vec<(Candidate, f32)>,
+        log: &mut explain::Log,
+    ) -> Result<Vec<(Candidate, f32, Vec<ChunkId>)>, Fault> {
+        let mut grouping = group::Grouping::new(request.max_chunks_per_document);
+        let mut kept: Vec<(Candidate, f32, Vec<ChunkId>)> = Vec::new();
+        let mut hits = hits.into_iter();
+        while kept.len() < request.top_k {
+            let (mut next, scores): (Vec<Candidate>, Vec<f32>) = hits.by_ref().take(request.top_k).unzip();
+            if next.is_empty() {
+                break;
+            }
+            self.read(reading, &mut next).await?;
+            for (candidate, score) in next.into_iter().zip(scores) {
+                // One that was removed meanwhile is left out.
+                let Some(chunk) = &candidate.chunk else { continue };
+                match grouping.fate(candidate.id, &chunk.text) {
+                    group::Fate::Kept => kept.push((candidate, score, Vec::new())),
+                    group::Fate::Merged(into) => {
+                        if let Some((.., copies)) = kept.iter_mut().find(|(kept, ..)| kept.id == into) {
+                            copies.push(candidate.id);
+                        }
+                    }
+                    group::Fate::Crowded => {}
+                }
+            }
+        }
+        log.note(Stage::Group, kept.iter().map(|(candidate, ..)| candidate));
+        log.note(Stage::Group, hits.as_slice().iter().map(|(candidate, _)| candidate));
+        kept.truncate(request.top_k);
+        Ok(kept)
     }
 
     /// Adds what a reader needs: the place of the query's words, and the chunks around.
@@ -223,7 +311,7 @@ impl Search {
             grouped.iter().flat_map(|(candidate, ..)| neighbours(candidate.id, reach)).collect();
         let stored = if around.is_empty() { Vec::new() } else { self.index.chunks(reading, &around).await? };
         let found: HashMap<ChunkId, Chunk> =
-            around.into_iter().zip(stored).filter_map(|(id, stored)| Some((id, stored?.chunk))).collect();
+            around.into_iter().zip(stored).filter_map(|(id, stored)| Some((id, stored?))).collect();
         let hits = grouped.into_iter().zip(1..).filter_map(|((candidate, score, copies), rank)| {
             let around = neighbours(candidate.id, reach)
                 .filter_map(|id| Some(Context { id, chunk: found.get(&id)?.clone() }))
@@ -234,15 +322,8 @@ impl Search {
     }
 }
 
-/// Completes the likeness by vector, which the text side does not know, and weighs both sides.
+/// Both sides weighed together, best first.
 fn fused(mut candidates: Vec<Candidate>, question: &Option<Embedding>) -> Vec<Candidate> {
-    let semantic = candidates.iter().any(|candidate| candidate.semantic_rank.is_some());
-    if let Some(question) = question.as_ref().filter(|_| semantic) {
-        for candidate in candidates.iter_mut().filter(|candidate| candidate.cosine.is_none()) {
-            let vector = candidate.stored.as_ref().map_or(&[][..], |stored| &stored.vector);
-            candidate.cosine = Some(vector.iter().zip(&question.vector).map(|(a, b)| a * b).sum());
-        }
-    }
     let trust = question.as_ref().map_or(1.0, |question| fuse::trust(&question.token_ids));
     fuse::fuse(&mut candidates, trust);
     for (candidate, rank) in candidates.iter_mut().zip(1..) {
@@ -252,10 +333,10 @@ fn fused(mut candidates: Vec<Candidate>, question: &Option<Embedding>) -> Vec<Ca
 }
 
 /// The late interaction of every candidate. Takes a few milliseconds of CPU, so it is not for the async threads.
-fn looked_closer(question: &Embedding, mut candidates: Vec<Candidate>) -> Vec<Candidate> {
+fn looked_closer(question: &Embedding, mut candidates: Vec<Candidate>, tokens: &[Vec<u8>]) -> Vec<Candidate> {
     let query = late::Query::new(&question.tokens, &question.token_ids);
-    for candidate in &mut candidates {
-        candidate.late = candidate.stored.as_ref().and_then(|stored| query.similarity(&stored.tokens));
+    for (candidate, tokens) in candidates.iter_mut().zip(tokens) {
+        candidate.late = query.similarity(tokens);
     }
     fuse::add_late(&mut candidates, fuse::trust(&question.token_ids));
     candidates
@@ -273,32 +354,6 @@ fn likely_enough(candidates: Vec<Candidate>, threshold: f32) -> Vec<(Candidate, 
         })
         .take_while(|(_, score)| *score >= threshold)
         .collect()
-}
-
-/// The hits to be shown, each with the copies of it that are not.
-fn grouped(
-    hits: Vec<(Candidate, f32)>,
-    request: &SearchRequest,
-    log: &mut explain::Log,
-) -> Vec<(Candidate, f32, Vec<ChunkId>)> {
-    let texts =
-        hits.iter().map(|(candidate, _)| (candidate.id, candidate.chunk().map_or("", |chunk| &chunk.text)));
-    let fates = group::fates(texts, request.max_chunks_per_document, request.top_k);
-    let mut kept: Vec<(Candidate, f32, Vec<ChunkId>)> = Vec::new();
-    for ((candidate, score), fate) in hits.into_iter().zip(fates) {
-        match fate {
-            group::Fate::Kept => kept.push((candidate, score, Vec::new())),
-            group::Fate::Merged(into) => {
-                if let Some((.., copies)) = kept.iter_mut().find(|(kept, ..)| kept.id == into) {
-                    copies.push(candidate.id);
-                }
-            }
-            group::Fate::Crowded => {}
-        }
-    }
-    log.note(Stage::Group, kept.iter().map(|(candidate, ..)| candidate));
-    kept.truncate(request.top_k);
-    kept
 }
 
 /// The chunks up to `reach` before and after this one, in order; some may not exist.

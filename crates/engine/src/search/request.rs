@@ -186,7 +186,7 @@ impl Hit {
             keyword: candidate.keyword_rank,
             fused: candidate.fused_rank,
         };
-        let chunk = candidate.stored?.chunk;
+        let chunk = candidate.chunk?;
         let highlights = cite::highlights(query, &chunk);
         Some(Hit { id: candidate.id, rank, score, scores, ranks, highlights, chunk, around, copies })
     }

@@ -9,7 +9,7 @@ use crate::{
     access::Writing,
     document::{Document, Page},
     ids::{BoxId, FileId},
-    seams::index::{Candidate as Found, Contents, Recalled, Removed},
+    seams::index::{Candidate as Found, Contents, IndexedChunk, Recalled, Removed},
 };
 
 /// Each word a dimension: enough to tell like from unlike.
@@ -78,6 +78,10 @@ impl Memory {
     }
 }
 
+fn dot(a: &[f32], b: &[f32]) -> f32 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
 #[async_trait]
 impl Index for Memory {
     async fn replace(
@@ -102,16 +106,16 @@ impl Index for Memory {
     async fn recall(&self, _: &Reading, recall: Recall<'_>) -> Result<Recalled, Fault> {
         let allowed = |id: &ChunkId| recall.only.is_none_or(|only| only.contains(&id.file));
         let side = |score: &dyn Fn(&IndexedChunk) -> f32| {
-            let scored = self.0.iter().filter(|(id, _)| allowed(id)).map(|(id, stored)| (*id, score(stored)));
-            let mut found: Vec<Found> = scored
-                .filter(|(_, score)| *score > 0.0)
-                .map(|(chunk, score)| Found { chunk, score })
-                .collect();
+            let scored = self
+                .0
+                .iter()
+                .filter(|(id, _)| allowed(id))
+                .map(|(id, stored)| Found { chunk: *id, score: score(stored) });
+            let mut found: Vec<Found> = scored.filter(|found| found.score > 0.0).collect();
             found.sort_by(|a, b| b.score.total_cmp(&a.score));
             found.truncate(recall.limit);
             found
         };
-        let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>();
         let words = |text: &str, stored: &IndexedChunk| {
             let text = text.to_lowercase();
             let shared =
@@ -123,8 +127,14 @@ impl Index for Memory {
             keyword: recall.text.map_or(vec![], |text| side(&|stored| words(text, stored))),
         })
     }
-    async fn chunks(&self, _: &Reading, ids: &[ChunkId]) -> Result<Vec<Option<IndexedChunk>>, Fault> {
-        Ok(ids.iter().map(|id| self.0.get(id).cloned()).collect())
+    async fn cosines(&self, _: &Reading, ids: &[ChunkId], vector: &[f32]) -> Result<Vec<Option<f32>>, Fault> {
+        Ok(ids.iter().map(|id| Some(dot(vector, &self.0.get(id)?.vector))).collect())
+    }
+    async fn chunks(&self, _: &Reading, ids: &[ChunkId]) -> Result<Vec<Option<Chunk>>, Fault> {
+        Ok(ids.iter().map(|id| Some(self.0.get(id)?.chunk.clone())).collect())
+    }
+    async fn tokens(&self, _: &Reading, ids: &[ChunkId]) -> Result<Vec<Vec<u8>>, Fault> {
+        Ok(ids.iter().map(|id| self.0.get(id).map_or(Vec::new(), |stored| stored.tokens.clone())).collect())
     }
     async fn contents(&self, _: &Reading) -> Result<Contents, Fault> {
         Ok(Contents::default())

@@ -85,21 +85,23 @@ pub(crate) async fn write(root: &Path, folder: &Path, names: &[&str]) {
                 known.entry(candidate.chunk).or_default().keyword = Some(candidate.score);
             }
             let ids: Vec<ChunkId> = known.keys().copied().collect();
-            let chunks = stored.index.chunks(stored.writing.reading(), &ids).await.expect("chunks");
+            let reading = stored.writing.reading();
+            let tokens = stored.index.tokens(reading, &ids).await.expect("tokens");
+            let cosines = stored.index.cosines(reading, &ids, &embedding.vector).await.expect("cosines");
             let trust = fuse::trust(&embedding.token_ids);
             let late_query = late::Query::new(&embedding.tokens, &embedding.token_ids);
-            for ((id, known), chunk) in known.iter().zip(chunks.into_iter().flatten()) {
+            for (((id, known), tokens), cosine) in known.iter().zip(&tokens).zip(cosines) {
                 let document = &stored.documents[&id.file];
                 let relevant =
                     set.relevant.get(query).and_then(|found| found.get(document)).copied().unwrap_or(0.0);
-                let cosine: f32 = chunk.vector.iter().zip(&embedding.vector).map(|(a, b)| a * b).sum();
+                let cosine = cosine.unwrap_or(f32::NAN);
                 writeln!(
                     file,
                     "{query}\t{document}\t{}\t{}\t{cosine}\t{}\t{}\t{relevant}\t{trust}",
                     id.ordinal,
                     known.semantic.unwrap_or(f32::NAN),
                     known.keyword.unwrap_or(f32::NAN),
-                    late_query.similarity(&chunk.tokens).unwrap_or(f32::NAN),
+                    late_query.similarity(tokens).unwrap_or(f32::NAN),
                 )
                 .expect("room on the disk");
             }

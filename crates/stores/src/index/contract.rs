@@ -121,7 +121,10 @@ async fn a_stored_file_reads_back(index: &dyn Index) {
     assert_eq!(index.pages(writing.reading(), file, 1, 10).await.unwrap(), document.pages);
     let ids = [ChunkId { file, ordinal: 1 }, ChunkId { file, ordinal: 7 }, ChunkId { file, ordinal: 0 }];
     let found = index.chunks(writing.reading(), &ids).await.unwrap();
-    assert_eq!(found, vec![Some(chunks[1].clone()), None, Some(chunks[0].clone())]);
+    assert_eq!(found, vec![Some(chunks[1].chunk.clone()), None, Some(chunks[0].chunk.clone())]);
+    let tokens = index.tokens(writing.reading(), &ids).await.unwrap();
+    assert_eq!(tokens, vec![chunks[1].tokens.clone(), vec![], chunks[0].tokens.clone()]);
+    assert!(!tokens[0].is_empty());
     let contents = index.contents(writing.reading()).await.unwrap();
     assert_eq!(contents.model.as_deref(), Some(MODEL));
     let held = &contents.files[0];
@@ -180,6 +183,10 @@ async fn the_nearest_vectors_come_first(index: &dyn Index) {
     assert_eq!(found.semantic.iter().map(|hit| hit.chunk.ordinal).collect::<Vec<_>>(), [1, 2]);
     assert!((found.semantic[1].score - 0.5f32.sqrt()).abs() < 1e-3);
     assert!(found.keyword.is_empty());
+    let ids = [0, 9, 2].map(|ordinal| ChunkId { file, ordinal });
+    let cosines = index.cosines(writing.reading(), &ids, &vector).await.unwrap();
+    assert_eq!((cosines[0], cosines[1]), (Some(-1.0), None));
+    assert!(cosines[2].is_some_and(|cosine| (cosine - 0.5f32.sqrt()).abs() < 1e-3));
 }
 
 async fn words_are_found_whatever_their_form(index: &dyn Index) {

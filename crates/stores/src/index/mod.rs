@@ -27,7 +27,7 @@ use engine::{
     access::{Reading, Writing},
     document::{Document, Page},
     ids::{BoxId, ChunkId, FileId},
-    seams::index::{Contents, Index, IndexedChunk, Recall, Recalled, Removed},
+    seams::index::{Chunk, Contents, Index, IndexedChunk, Recall, Recalled, Removed},
 };
 use tokio::task::spawn_blocking;
 
@@ -141,11 +141,30 @@ impl Index for Embedded {
         Ok(Recalled { semantic, keyword })
     }
 
-    async fn chunks(&self, reading: &Reading, ids: &[ChunkId]) -> Result<Vec<Option<IndexedChunk>>, Fault> {
-        let ids = ids.to_vec();
-        let wanted = ids.len();
-        let found = self.read(reading.box_id(), move |open| open.chunks(&ids)).await?;
-        Ok(if found.len() == wanted { found } else { vec![None; wanted] })
+    async fn cosines(
+        &self,
+        reading: &Reading,
+        ids: &[ChunkId],
+        vector: &[f32],
+    ) -> Result<Vec<Option<f32>>, Fault> {
+        let (asked, vector, wanted) = (ids.to_vec(), vector.to_vec(), ids.len());
+        let mut found = self.read(reading.box_id(), move |open| open.cosines(&asked, &vector)).await?;
+        found.resize(wanted, None);
+        Ok(found)
+    }
+
+    async fn chunks(&self, reading: &Reading, ids: &[ChunkId]) -> Result<Vec<Option<Chunk>>, Fault> {
+        let (asked, wanted) = (ids.to_vec(), ids.len());
+        let mut found = self.read(reading.box_id(), move |open| open.chunks(&asked)).await?;
+        found.resize(wanted, None);
+        Ok(found)
+    }
+
+    async fn tokens(&self, reading: &Reading, ids: &[ChunkId]) -> Result<Vec<Vec<u8>>, Fault> {
+        let (asked, wanted) = (ids.to_vec(), ids.len());
+        let mut found = self.read(reading.box_id(), move |open| open.tokens(&asked)).await?;
+        found.resize(wanted, Vec::new());
+        Ok(found)
     }
 
     async fn contents(&self, reading: &Reading) -> Result<Contents, Fault> {

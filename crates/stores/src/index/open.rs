@@ -9,7 +9,7 @@ use engine::{
     Fault, Reason,
     document::{Document, Page},
     ids::{ChunkId, FileId},
-    seams::index::{Candidate, Contents, IndexedChunk, Removed},
+    seams::index::{Candidate, Chunk, Contents, IndexedChunk, Removed},
 };
 use parking_lot::{Mutex, MutexGuard, RwLock};
 use rusqlite::{Connection, Transaction, TransactionBehavior};
@@ -134,8 +134,32 @@ impl OpenBox {
         })
     }
 
-    pub(super) fn chunks(&self, ids: &[ChunkId]) -> Result<Vec<Option<IndexedChunk>>, Fault> {
-        self.read(|connection| ids.iter().map(|&id| truth::chunk(connection, id)).collect())
+    pub(super) fn chunks(&self, ids: &[ChunkId]) -> Result<Vec<Option<Chunk>>, Fault> {
+        self.read_each(ids, truth::chunk)
+    }
+
+    pub(super) fn tokens(&self, ids: &[ChunkId]) -> Result<Vec<Vec<u8>>, Fault> {
+        let found = self.read_each(ids, truth::tokens)?;
+        Ok(found.into_iter().map(Option::unwrap_or_default).collect())
+    }
+
+    /// What `read` finds under the number of each chunk, in order.
+    fn read_each<T>(
+        &self,
+        ids: &[ChunkId],
+        read: fn(&Connection, i64) -> rusqlite::Result<Option<T>>,
+    ) -> Result<Vec<Option<T>>, Fault> {
+        self.with_rows(|connection, rows| {
+            // One look at a moment for all, and one lock of the file instead of one for each.
+            let snapshot = connection.unchecked_transaction()?;
+            let found = ids.iter().map(|&id| match rows.number_of(id) {
+                Some(number) => read(connection, number),
+                None => Ok(None),
+            });
+            let found = found.collect::<rusqlite::Result<_>>()?;
+            snapshot.commit()?;
+            Ok(found)
+        })
     }
 
     pub(super) fn contents(&self) -> Result<Contents, Fault> {
@@ -169,6 +193,10 @@ impl OpenBox {
             });
             Ok(live.take(wanted.limit).collect())
         })
+    }
+
+    pub(super) fn cosines(&self, ids: &[ChunkId], vector: &[f32]) -> Result<Vec<Option<f32>>, Fault> {
+        self.with_rows(|connection, rows| rows.cosines(connection, vector, ids))
     }
 
     fn read_text(&self, query: &str, wanted: &Wanted) -> Result<Vec<(i64, f32)>, Fault> {

@@ -105,6 +105,26 @@ impl Rows {
         Some(ChunkId { file: run.file, ordinal: ordinal as u32 })
     }
 
+    /// The number of this chunk, if it is live.
+    pub(super) fn number_of(&self, chunk: ChunkId) -> Option<i64> {
+        Some(self.run_of(chunk)?.first_number + i64::from(chunk.ordinal))
+    }
+
+    /// How near each of these chunks is to `query`; `None` where one is gone.
+    pub(super) fn cosines(
+        &self,
+        connection: &Connection,
+        query: &[f32],
+        chunks: &[ChunkId],
+    ) -> Result<Vec<Option<f32>>> {
+        let slot_of = |&chunk: &ChunkId| Some(self.run_of(chunk)?.first_slot + chunk.ordinal as usize);
+        let places: Vec<Option<usize>> = chunks.iter().map(slot_of).collect();
+        let slots: Vec<usize> = places.iter().flatten().copied().collect();
+        let mut found =
+            self.vectors.dots(connection, query, &slots, |slot| self.number_at(slot))?.into_iter();
+        Ok(places.into_iter().map(|place| place.and_then(|_| found.next()?)).collect())
+    }
+
     /// The chunks nearest to `query`, best first, with their cosines; only those of `only` where it is given.
     pub(super) fn nearest(
         &self,
@@ -114,11 +134,8 @@ impl Rows {
         limit: usize,
     ) -> Result<Vec<(ChunkId, f32)>> {
         let runs = self.live(only);
-        let number_of = |slot: usize| {
-            let run = &self.in_order[self.run_at(slot)];
-            run.first_number + (slot - run.first_slot) as i64
-        };
-        let found = self.vectors.nearest(connection, query, &joined(&runs), limit, number_of)?;
+        let found =
+            self.vectors.nearest(connection, query, &joined(&runs), limit, |slot| self.number_at(slot))?;
         Ok(found.into_iter().map(|(slot, score)| (self.chunk_at(slot), score)).collect())
     }
 
@@ -146,8 +163,17 @@ impl Rows {
         }
     }
 
+    fn run_of(&self, chunk: ChunkId) -> Option<&Run> {
+        self.runs.get(&chunk.file).filter(|run| (chunk.ordinal as usize) < run.count)
+    }
+
     fn run_at(&self, slot: usize) -> usize {
         self.in_order.partition_point(|run| run.first_slot <= slot) - 1
+    }
+
+    fn number_at(&self, slot: usize) -> i64 {
+        let run = &self.in_order[self.run_at(slot)];
+        run.first_number + (slot - run.first_slot) as i64
     }
 
     fn chunk_at(&self, slot: usize) -> ChunkId {

@@ -2,13 +2,10 @@
 
 use engine::{
     document::{Document, Format, Page},
-    ids::{ChunkId, FileId},
+    ids::FileId,
     seams::index::{Chunk, Contents, Held, IndexedChunk, Removed},
 };
-use half::{
-    f16,
-    slice::{HalfBitsSliceExt, HalfFloatSliceExt},
-};
+use half::{f16, slice::HalfFloatSliceExt};
 use rusqlite::{Connection, OptionalExtension, Result, Row, Transaction, params, types::Type};
 
 /// The fact that names the embedder of the box.
@@ -223,17 +220,14 @@ pub(super) fn pages(connection: &Connection, file: i64, from: u32, limit: u32) -
         .collect()
 }
 
-/// One chunk with its vectors.
-pub(super) fn chunk(connection: &Connection, id: ChunkId) -> Result<Option<IndexedChunk>> {
+/// The chunk of this number.
+pub(super) fn chunk(connection: &Connection, number: i64) -> Result<Option<Chunk>> {
     connection
         .prepare_cached(
-            "select page, page_end, start, \"end\", language, section, lead, text, half, packed
-             from files join chunks on chunks.file = files.number
-             join vectors on vectors.chunk = chunks.number left join tokens on tokens.chunk = chunks.number
-             where files.id = ?1 and chunks.ordinal = ?2",
+            "select page, page_end, start, \"end\", language, section, lead, text from chunks where number = ?1",
         )?
-        .query_row(params![id.file.as_bytes(), id.ordinal], |row| {
-            let chunk = Chunk {
+        .query_row([number], |row| {
+            Ok(Chunk {
                 page: row.get(0)?,
                 page_end: row.get(1)?,
                 start: row.get(2)?,
@@ -242,10 +236,16 @@ pub(super) fn chunk(connection: &Connection, id: ChunkId) -> Result<Option<Index
                 section: from_json(row, 5)?,
                 lead: row.get(6)?,
                 text: row.get(7)?,
-            };
-            let vector = floats(row.get_ref(8)?.as_blob()?);
-            Ok(IndexedChunk { chunk, vector, tokens: row.get::<_, Option<Vec<u8>>>(9)?.unwrap_or_default() })
+            })
         })
+        .optional()
+}
+
+/// The packed token vectors of the chunk of this number.
+pub(super) fn tokens(connection: &Connection, number: i64) -> Result<Option<Vec<u8>>> {
+    connection
+        .prepare_cached("select packed from tokens where chunk = ?1")?
+        .query_row([number], |row| row.get(0))
         .optional()
 }
 
@@ -359,14 +359,6 @@ pub(super) fn halves_as_bytes(vector: &[f32]) -> Vec<u8> {
 /// Stored bytes as halves.
 pub(super) fn halves(bytes: &[u8]) -> impl Iterator<Item = u16> + '_ {
     bytes.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]]))
-}
-
-/// Stored bytes as floats.
-pub(super) fn floats(bytes: &[u8]) -> Vec<f32> {
-    let bits: Vec<u16> = halves(bytes).collect();
-    let mut floats = vec![0.0; bits.len()];
-    bits.reinterpret_cast::<f16>().convert_to_f32_slice(&mut floats);
-    floats
 }
 
 fn format_name(format: Format) -> &'static str {

@@ -142,21 +142,46 @@ impl Vectors {
             return Ok(self.exact(query, &slots, limit));
         }
         let mut top = Top::new(limit);
+        for (slot, dot) in slots.iter().zip(self.dots(connection, query, &slots, number_of)?) {
+            dot.into_iter().for_each(|dot| top.offer(dot, *slot));
+        }
+        Ok(top.into_sorted())
+    }
+
+    /// The dot products of `query` with the vectors of these slots; `None` where the file has one no longer.
+    pub(super) fn dots(
+        &self,
+        connection: &Connection,
+        query: &[f32],
+        slots: &[usize],
+        number_of: impl Fn(usize) -> i64,
+    ) -> Result<Vec<Option<f32>>> {
+        let mut dots = vec![None; slots.len()];
+        if query.len() != self.dimensions {
+            return Ok(dots);
+        }
+        if !self.halves.is_empty() {
+            let dot = |&slot: &usize| self.kernels.dot(self.halves_of(slot), query);
+            return Ok(slots.iter().map(dot).map(Some).collect());
+        }
         let numbers: Vec<i64> = slots.iter().map(|&slot| number_of(slot)).collect();
         let mut row = Vec::with_capacity(self.dimensions);
         truth::vectors_of(connection, &numbers, |at, bytes| {
             row.clear();
             row.extend(truth::halves(bytes));
-            top.offer(self.kernels.dot(&row, query), slots[at]);
+            dots[at] = Some(self.kernels.dot(&row, query));
         })?;
-        Ok(top.into_sorted())
+        Ok(dots)
+    }
+
+    fn halves_of(&self, slot: usize) -> &[u16] {
+        &self.halves[slot * self.dimensions..][..self.dimensions]
     }
 
     fn exact(&self, query: &[f32], slots: &[usize], limit: usize) -> Vec<(usize, f32)> {
         let mut top = Top::new(limit);
         for &slot in slots {
-            let row = &self.halves[slot * self.dimensions..][..self.dimensions];
-            top.offer(self.kernels.dot(row, query), slot);
+            top.offer(self.kernels.dot(self.halves_of(slot), query), slot);
         }
         top.into_sorted()
     }

@@ -67,7 +67,8 @@ fn the_scan_of_bits_finds_what_the_exact_one_finds() {
     assert!(found * 100 >= wanted * 98, "{found} of {wanted}");
 
     coded.keep(&[10..20, 20_000..20_010]);
-    let query = truth::floats(&rows[20_003]);
+    let query: Vec<f32> =
+        truth::halves(&rows[20_003]).map(|bits| half::f16::from_bits(bits).to_f32()).collect();
     let numbers = |slot: usize| if slot < 10 { slot as i64 + 15 } else { slot as i64 + 19_995 };
     let near = coded.nearest(&connection, &query, &[0..10, 10..20], 1, numbers).unwrap();
     assert_eq!(near[0].0, 13);
