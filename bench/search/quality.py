@@ -1,9 +1,10 @@
 """nDCG@10 of every way to search, through the HTTP API, on sets in the BEIR layout; and the handbook's pages.
 
-    python3 bench/search/quality.py [SET…]       # sets below ../shared/data/quality; all of them by default
+    python3 bench/search/quality.py [SET…]       # sets below ../shared/data/quality, or folders; all of the former by default
 
 Each document of a set is uploaded as a file of its own; a document counts where its first passage stands. Plain
-reciprocal rank fusion (k = 60) is made here of the two sides' own lists."""
+reciprocal rank fusion (k = 60) is made here of the two sides' own lists. A query may name the documents it is asked
+`among`, which become its `sources`."""
 
 import concurrent.futures
 import http.client
@@ -56,9 +57,11 @@ def main():
         status, answer = ask("POST", f"/boxes/{box}/files", body,
                              {"Content-Type": f"multipart/form-data; boundary={mark}"})
         assert status in (200, 201), answer
+        return answer["data"]["fileId"]
 
-    def search(box, query, way):
-        body = json.dumps({"query": query[:4000], "top_k": 50, **WAYS[way]})
+    def search(box, query, way, sources=None):
+        only = {"sources": sources} if sources else {}
+        body = json.dumps({"query": query[:4000], "top_k": 50, **WAYS[way], **only})
         status, answer = ask("POST", f"/boxes/{box}/retrieve-documents", body,
                              {"Content-Type": "application/json"})
         assert status == 200, answer
@@ -70,32 +73,36 @@ def main():
         if name == "handbook":
             continue
         folder = QUALITY / name
+        name = folder.name
         server.box = server.command("box", "add", name, "--owner", "bench@example.org")["boxId"]
         started = time.time()
         texts = {}
         for document in lines(folder / "corpus.jsonl"):
             title, text = document.get("title", "").strip(), document["text"].strip()
-            texts[document["_id"]] = f"# {title}\n\n{text}\n" if title else f"{text}\n"
-        list(pool.map(lambda item: upload(server.box, f"{item[0]}.md", item[1] or "-"), texts.items()))
+            named, said = (".md", f"# {title}\n\n{text}\n") if title else (".txt", f"{text or '-'}\n")
+            texts[document["_id"]] = document["_id"] + named, said
+        files = dict(pool.map(lambda item: (item[0], upload(server.box, *item[1])), texts.items()))
         server.wait_until_read(1.0)
         took = time.time() - started
         judged = {}
         for line in open(folder / "qrels" / "test.tsv", encoding="utf-8").read().splitlines()[1:]:
             query, document, grade = line.split("\t")
             judged.setdefault(query, {})[document] = int(grade)
-        queries = [(q["_id"], q["text"]) for q in lines(folder / "queries.jsonl") if q["_id"] in judged]
+        queries = [(q["_id"], q["text"], [files[d] for d in q.get("among", [])])
+                   for q in lines(folder / "queries.jsonl") if q["_id"] in judged]
         row = {}
         ranked = {}
         for way in WAYS:
             def documents(query, way=way):
                 seen = []
-                for passage in search(server.box, query[1], way):
-                    if passage["fileName"][:-3] not in seen:
-                        seen.append(passage["fileName"][:-3])
+                for passage in search(server.box, query[1], way, query[2]):
+                    document = passage["fileName"].rsplit(".", 1)[0]
+                    if document not in seen:
+                        seen.append(document)
                 return query[0], seen
             ranked[way] = dict(pool.map(documents, queries))
             row[way] = mean_ndcg(ranked[way], judged)
-        row["rrf"] = mean_ndcg({q: fused([ranked["keyword"][q], ranked["semantic"][q]]) for q, _ in queries}, judged)
+        row["rrf"] = mean_ndcg({q: fused([ranked["keyword"][q], ranked["semantic"][q]]) for q, *_ in queries}, judged)
         table[name] = row
         print(f"{name:10} {len(texts)} documents in {took:.0f} s  "
               + "  ".join(f"{way} {value:.2f}" for way, value in row.items()), flush=True)

@@ -7,5 +7,8 @@ fn main() -> ExitCode {
     if std::env::args_os().nth(1).is_some_and(|word| word == server::assemble::PARSE_CHILD) {
         return parsers::child_main();
     }
+    if std::env::args_os().nth(1).is_some_and(|word| word == server::assemble::MODEL_CHILD) {
+        return server::assemble::become_model(std::env::args_os().skip(2));
+    }
     server::commands::run()
 }

@@ -1,10 +1,18 @@
 //! Chooses who answers questions.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    ffi::OsString,
+    os::unix::process::CommandExt,
+    path::Path,
+    process::{Command, ExitCode},
+    sync::Arc,
+    time::Duration,
+};
 
-use ::models::{Patience, Remote, RemoteAnswerer};
+use ::models::{Gguf, GgufAnswerer, Patience, Remote, RemoteAnswerer};
 use anyhow::{Result, anyhow, bail};
 use engine::{chat::Extractive, seams::answerer::Answerer};
+use nix::sys::{prctl::set_pdeathsig, signal::Signal};
 
 use super::Models;
 use crate::config::{AnswererKind, AnswererSettings};
@@ -18,11 +26,34 @@ pub(super) fn choose(settings: &AnswererSettings, models: &Models) -> Result<Arc
     match settings.kind {
         AnswererKind::Extractive => Ok(Arc::new(Extractive::new(models.embedder.clone()))),
         AnswererKind::Upstream => upstream(settings),
-        AnswererKind::Gguf => bail!(
-            "answerer.kind = \"gguf\" is not in this build of quire; use \"extractive\", or \"upstream\" with the \
-             address of a llama.cpp or Ollama server on this machine in answerer.url"
-        ),
+        AnswererKind::Gguf => gguf(settings),
     }
+}
+
+/// The first word on the command line of the process that becomes a language model's.
+pub const MODEL_CHILD: &str = "model-child";
+
+/// Becomes the program named, which then ends when the server does, however that ends.
+pub fn become_model(mut words: impl Iterator<Item = OsString>) -> ExitCode {
+    if let (Some(program), Ok(())) = (words.next(), set_pdeathsig(Signal::SIGKILL)) {
+        let error = Command::new(&program).args(words).exec();
+        eprintln!("cannot run {}: {error}", Path::new(&program).display());
+    }
+    ExitCode::FAILURE
+}
+
+fn gguf(settings: &AnswererSettings) -> Result<Arc<dyn Answerer>> {
+    if settings.model.is_empty() {
+        bail!("answerer.model must be the path of a GGUF file, for answerer.kind = \"gguf\"");
+    }
+    let answerer = GgufAnswerer::start(Gguf {
+        file: settings.model.clone().into(),
+        program: settings.program.clone().into(),
+        launcher: vec![std::env::current_exe()?.into(), MODEL_CHILD.into()],
+        context: settings.context_tokens,
+        patience: patience(settings)?,
+    })?;
+    Ok(Arc::new(answerer))
 }
 
 fn upstream(settings: &AnswererSettings) -> Result<Arc<dyn Answerer>> {
@@ -34,11 +65,15 @@ fn upstream(settings: &AnswererSettings) -> Result<Arc<dyn Answerer>> {
     if settings.model.is_empty() {
         bail!("answerer.model must be the model's name at {}", settings.url);
     }
+    let (url, model, key) = (settings.url.clone(), settings.model.clone(), settings.api_key.clone());
+    let remote = Remote { url, model, key, timeout: CONNECT, attempts: ATTEMPTS };
+    let patience = patience(settings)?;
+    Ok(Arc::new(RemoteAnswerer::new(remote, patience).map_err(|fault| anyhow!(fault.cause))?))
+}
+
+fn patience(settings: &AnswererSettings) -> Result<Patience> {
     if settings.timeout_s == 0 {
         bail!("answerer.timeout_s must be at least 1");
     }
-    let (url, model, key) = (settings.url.clone(), settings.model.clone(), settings.api_key.clone());
-    let remote = Remote { url, model, key, timeout: CONNECT, attempts: ATTEMPTS };
-    let patience = Patience::within(Duration::from_secs(settings.timeout_s));
-    Ok(Arc::new(RemoteAnswerer::new(remote, patience).map_err(|fault| anyhow!(fault.cause))?))
+    Ok(Patience::within(Duration::from_secs(settings.timeout_s)))
 }

@@ -6,6 +6,7 @@ mod models;
 
 use std::{fs::File, path::Path, sync::Arc};
 
+pub use answerer::{MODEL_CHILD, become_model};
 use anyhow::{Context, Result, bail};
 use engine::{chat::Chat, ingest::Ingest, seams::catalog::Catalog, search::Search};
 use jiff::Timestamp;

@@ -164,6 +164,10 @@ pub struct AnswererSettings {
     pub api_key: Option<String>,
     /// How long one answer may take.
     pub timeout_s: u64,
+    /// What runs a model from a file.
+    pub program: String,
+    /// How much such a model reads and writes.
+    pub context_tokens: u32,
 }
 
 /// How answers are made.
@@ -174,7 +178,7 @@ pub enum AnswererKind {
     Extractive,
     /// By a language model behind an OpenAI-compatible server.
     Upstream,
-    /// By a language model in process.
+    /// By a language model in a file, run by a child process.
     Gguf,
 }
 

@@ -381,7 +381,8 @@ async fn nobody_is_asked_where_nothing_was_found() {
 async fn settings_that_cannot_work_are_named_at_the_start() {
     let models = || server::assemble::Models { embedder: Arc::new(models::FakeEmbedder), reranker: None };
     for (kind, url, model, named) in [
-        (AnswererKind::Gguf, "", "", "gguf"),
+        (AnswererKind::Gguf, "", "", "answerer.model"),
+        (AnswererKind::Gguf, "", "/no/such/model.gguf", "/no/such/model.gguf"),
         (AnswererKind::Upstream, "", "m", "answerer.url"),
         (AnswererKind::Upstream, "http://127.0.0.1:1/v1", "", "answerer.model"),
     ] {
