@@ -1,5 +1,6 @@
-//! Who may do what. Permission is a value: only this file makes a [`Reading`] or a [`Writing`], and every read or
-//! change of a box asks for one, so a forgotten check does not compile.
+//! Who may do what. Permission is a value: only this file makes a [`Reading`], a [`Writing`], a [`Managing`], an
+//! [`Owning`] or an [`Operating`], and whatever reads or changes something asks for one, so a forgotten check does not
+//! compile. A [`Caller`] comes with an API key, a [`Person`] is signed in to the dashboard.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -95,6 +96,146 @@ impl Writing {
     /// from a request.
     pub fn for_operator(box_id: BoxId) -> Self {
         Writing { reading: Reading { box_id } }
+    }
+}
+
+/// Proof that the holder may decide who is what in a box, and so also change it.
+#[derive(Debug, Clone, Copy)]
+pub struct Managing {
+    writing: Writing,
+    /// What the holder is: nobody gives or takes away more than they have.
+    role: Role,
+}
+
+impl Managing {
+    /// The box that may be managed.
+    pub fn box_id(&self) -> BoxId {
+        self.writing.box_id()
+    }
+
+    /// Whoever may manage may change.
+    pub fn writing(&self) -> &Writing {
+        &self.writing
+    }
+
+    /// Whoever may manage may read.
+    pub fn reading(&self) -> &Reading {
+        self.writing.reading()
+    }
+
+    /// Whether the holder may make somebody who is `before` in the box `after`; `None` is no member. Owners are made and
+    /// unmade by owners only.
+    pub fn may_turn(&self, before: Option<Role>, after: Option<Role>) -> Result<(), Fault> {
+        let about_owners = [before, after].contains(&Some(Role::Owner));
+        if about_owners && self.role != Role::Owner {
+            return Err(Fault::new(Reason::RoleInsufficient, "only an owner makes or removes owners"));
+        }
+        Ok(())
+    }
+
+    /// The operator's own right, see [`Writing::for_operator`].
+    pub fn for_operator(box_id: BoxId) -> Self {
+        Managing { writing: Writing::for_operator(box_id), role: Role::Owner }
+    }
+}
+
+/// Proof that the holder may delete a box or hand it over, and so also manage it.
+#[derive(Debug, Clone, Copy)]
+pub struct Owning {
+    managing: Managing,
+}
+
+impl Owning {
+    /// The box that is owned.
+    pub fn box_id(&self) -> BoxId {
+        self.managing.box_id()
+    }
+
+    /// Whoever owns a box may manage it.
+    pub fn managing(&self) -> &Managing {
+        &self.managing
+    }
+
+    /// The operator's own right, see [`Writing::for_operator`].
+    pub fn for_operator(box_id: BoxId) -> Self {
+        Owning { managing: Managing::for_operator(box_id) }
+    }
+}
+
+/// Proof that the holder looks after the whole server: accounts, plans, its health. Gives no right to any box.
+#[derive(Debug, Clone, Copy)]
+pub struct Operating {
+    _only_made_here: (),
+}
+
+impl Operating {
+    /// The command line's own right. Never reached from a request.
+    pub fn for_operator() -> Self {
+        Operating { _only_made_here: () }
+    }
+}
+
+/// Somebody who is signed in to the dashboard, and everything that decides what they may do there.
+#[derive(Debug, Clone)]
+pub struct Person {
+    /// Who.
+    pub user: UserId,
+    /// Whether they look after the whole server.
+    pub operator: bool,
+    /// Their role in each of their boxes.
+    pub roles: BTreeMap<BoxId, Role>,
+}
+
+impl Person {
+    /// The right to read a box in the dashboard: any role.
+    pub fn may_read(&self, box_id: BoxId) -> Result<Reading, Fault> {
+        self.at_least(Role::Viewer, box_id).map(|_| Reading { box_id })
+    }
+
+    /// The right to change a box's files in the dashboard.
+    pub fn may_write(&self, box_id: BoxId) -> Result<Writing, Fault> {
+        self.at_least(Role::Editor, box_id).map(|_| Writing { reading: Reading { box_id } })
+    }
+
+    /// The right to manage a box.
+    pub fn may_manage(&self, box_id: BoxId) -> Result<Managing, Fault> {
+        let role = self.at_least(Role::Admin, box_id)?;
+        Ok(Managing { writing: Writing { reading: Reading { box_id } }, role })
+    }
+
+    /// The right to delete a box or hand it over.
+    pub fn may_own(&self, box_id: BoxId) -> Result<Owning, Fault> {
+        self.at_least(Role::Owner, box_id)?;
+        Ok(Owning { managing: self.may_manage(box_id)? })
+    }
+
+    /// The right to look after the server.
+    pub fn may_operate(&self) -> Result<Operating, Fault> {
+        if self.operator {
+            return Ok(Operating { _only_made_here: () });
+        }
+        Err(Fault::new(Reason::RoleInsufficient, "this page is for operators of the server"))
+    }
+
+    /// The role in a box, if any.
+    pub fn role(&self, box_id: BoxId) -> Option<Role> {
+        self.roles.get(&box_id).copied()
+    }
+
+    /// Every box that the person may read.
+    pub fn readable(&self) -> Vec<Reading> {
+        self.roles.keys().map(|&box_id| Reading { box_id }).collect()
+    }
+
+    fn at_least(&self, least: Role, box_id: BoxId) -> Result<Role, Fault> {
+        match self.role(box_id) {
+            Some(role) if role >= least => Ok(role),
+            Some(role) => Err(Fault::new(
+                Reason::RoleInsufficient,
+                format!("you are {role} of this box; this takes {least} or more"),
+            )),
+            None => Err(Fault::new(Reason::BoxUnknown, "the box does not exist or you have no part in it")),
+        }
     }
 }
 
@@ -199,6 +340,43 @@ mod tests {
         assert!(scoped.may_read(mine).is_ok());
         assert_eq!(reason(scoped.may_read(other)), Some(Reason::KeyScope));
         assert_eq!(reason(scoped.may_read(BoxId::generate())), Some(Reason::KeyScope));
+    }
+
+    #[test]
+    fn each_role_in_the_dashboard_adds_to_the_one_before() {
+        let id = BoxId::generate();
+        for role in Role::ALL.map(Some).into_iter().chain([None]) {
+            let roles = role.map(|role| (id, role)).into_iter().collect();
+            let person = Person { user: UserId::generate(), operator: false, roles };
+            assert_eq!(person.may_read(id).is_ok(), role.is_some(), "{role:?}");
+            assert_eq!(person.may_write(id).is_ok(), role >= Some(Role::Editor), "{role:?}");
+            assert_eq!(person.may_manage(id).is_ok(), role >= Some(Role::Admin), "{role:?}");
+            assert_eq!(person.may_own(id).is_ok(), role >= Some(Role::Owner), "{role:?}");
+            assert!(person.may_operate().is_err());
+            assert!(person.may_read(BoxId::generate()).is_err());
+        }
+    }
+
+    #[test]
+    fn an_operator_looks_after_the_server_and_into_no_box() {
+        let person = Person { user: UserId::generate(), operator: true, roles: BTreeMap::new() };
+        assert!(person.may_operate().is_ok());
+        assert!(person.may_read(BoxId::generate()).is_err());
+    }
+
+    #[test]
+    fn an_admin_neither_makes_nor_unmakes_owners() {
+        let id = BoxId::generate();
+        let managing = |role| {
+            let person = Person { user: UserId::generate(), operator: false, roles: [(id, role)].into() };
+            person.may_manage(id).unwrap()
+        };
+        let (admin, owner) = (managing(Role::Admin), managing(Role::Owner));
+        for (before, after) in [(None, Some(Role::Owner)), (Some(Role::Owner), None)] {
+            assert!(admin.may_turn(before, after).is_err());
+            assert!(owner.may_turn(before, after).is_ok());
+        }
+        assert!(admin.may_turn(Some(Role::Viewer), Some(Role::Admin)).is_ok());
     }
 
     #[test]

@@ -27,6 +27,13 @@ pub type ReservationId = Id<ReservationKind>;
 /// Names one try of a request that carries an `Idempotency-Key`.
 pub type AttemptId = Id<AttemptKind>;
 
+/// Names a sign-in to the dashboard.
+pub type SessionId = Id<SessionKind>;
+/// Names a one-time link.
+pub type LinkId = Id<LinkKind>;
+/// Names a line of the audit log.
+pub type EntryId = Id<EntryKind>;
+
 /// Marks [`BoxId`].
 pub enum BoxKind {}
 /// Marks [`FileId`].
@@ -39,6 +46,12 @@ pub enum JobKind {}
 pub enum ReservationKind {}
 /// Marks [`AttemptId`].
 pub enum AttemptKind {}
+/// Marks [`SessionId`].
+pub enum SessionKind {}
+/// Marks [`LinkId`].
+pub enum LinkKind {}
+/// Marks [`EntryId`].
+pub enum EntryKind {}
 
 impl Kind for BoxKind {
     const PREFIX: &'static str = "box";
@@ -57,6 +70,15 @@ impl Kind for ReservationKind {
 }
 impl Kind for AttemptKind {
     const PREFIX: &'static str = "att";
+}
+impl Kind for SessionKind {
+    const PREFIX: &'static str = "ses";
+}
+impl Kind for LinkKind {
+    const PREFIX: &'static str = "lnk";
+}
+impl Kind for EntryKind {
+    const PREFIX: &'static str = "log";
 }
 
 /// The text is not an identifier of the wanted kind.

@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     config::Config,
+    dashboard::Dashboard,
     http::{auth::Identities, guard::Guard, metrics::Metrics},
     library::Library,
     reindex::RecentQueries,
@@ -46,6 +47,8 @@ pub struct Parts {
     pub shutdown: CancellationToken,
     /// What `/metrics` shows.
     pub metrics: Metrics,
+    /// What the dashboard needs beside all this.
+    pub dashboard: Dashboard,
 }
 
 impl App {

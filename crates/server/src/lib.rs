@@ -4,6 +4,7 @@ pub mod app;
 pub mod assemble;
 pub mod commands;
 pub mod config;
+pub mod dashboard;
 pub mod http;
 pub mod library;
 pub mod logging;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use engine::{
     Fault,
-    access::Writing,
+    access::{Owning, Writing},
     ids::{BoxId, FileId},
     seams::{
         catalog::{Catalog, Deletion, FileRecord, FileStatus, NewFile, Uploaded},
@@ -124,12 +124,12 @@ impl Library {
     }
 
     /// Deletes a whole box with everything in it. Access ends first, then what could have been accessed.
-    pub async fn delete_box(&self, box_id: BoxId) -> Result<(), Fault> {
-        let writing = Writing::for_operator(box_id);
-        let originals = self.catalog.originals_of_box(&writing).await?;
-        self.catalog.delete_box(&writing).await?;
-        self.index.drop_box(&writing).await?;
-        self.index.draft().drop_box(&writing).await?;
+    pub async fn delete_box(&self, owning: &Owning) -> Result<(), Fault> {
+        let writing = owning.managing().writing();
+        let originals = self.catalog.originals_of_box(writing).await?;
+        self.catalog.delete_box(owning).await?;
+        self.index.drop_box(writing).await?;
+        self.index.draft().drop_box(writing).await?;
         for sha256 in originals {
             self.remove_original(&sha256).await?;
         }

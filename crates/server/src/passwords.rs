@@ -1,33 +1,52 @@
 //! Passwords: Argon2id hashes in PHC form.
 
-use argon2::{Argon2, PasswordHasher, password_hash::SaltString, password_hash::rand_core::OsRng};
+use argon2::{
+    Argon2, PasswordHash, PasswordHasher, PasswordVerifier, password_hash::SaltString,
+    password_hash::rand_core::OsRng,
+};
 
 /// Shorter ones are guessed too fast, whatever the hash.
-const SHORTEST: usize = 8;
+pub const SHORTEST: usize = 8;
+/// Longer ones only cost time.
+const LONGEST: usize = 1000;
+/// The hash of nothing that anybody knows: compared with where there is no account, so that its absence takes as long to
+/// tell as a wrong password.
+const NOBODY: &str =
+    "$argon2id$v=19$m=19456,t=2,p=1$YWJzZW50YWJzZW50YWJz$3b2E0ZJv6l0x1m1r8oJ0m2Zg1oT0kqk7l1wq0v8o1yM";
 
 /// Hashes a password with a fresh salt, or says what is wrong with it.
 pub fn hash(password: &str) -> Result<String, String> {
     if password.chars().count() < SHORTEST {
         return Err(format!("a password has at least {SHORTEST} characters"));
     }
+    if password.len() > LONGEST {
+        return Err(format!("a password has at most {LONGEST} characters"));
+    }
     let salt = SaltString::generate(&mut OsRng);
     let hash = Argon2::default().hash_password(password.as_bytes(), &salt);
     hash.map(|hash| hash.to_string()).map_err(|error| error.to_string())
 }
 
+/// Whether a password is the one of this hash; takes the same time where there is none. Slow on purpose: not for the
+/// async threads.
+pub fn verify(password: &str, hash: Option<&str>) -> bool {
+    let Ok(parsed) = PasswordHash::new(hash.unwrap_or(NOBODY)) else { return false };
+    let fits =
+        password.len() <= LONGEST && Argon2::default().verify_password(password.as_bytes(), &parsed).is_ok();
+    fits && hash.is_some()
+}
+
 #[cfg(test)]
 mod tests {
-    use argon2::{PasswordHash, PasswordVerifier};
-
     use super::*;
 
     #[test]
     fn a_hash_is_argon2id_salted_and_fits_only_its_password() {
         let (one, two) = (hash("correct horse").unwrap(), hash("correct horse").unwrap());
         assert!(one.starts_with("$argon2id$") && one != two);
-        let parsed = PasswordHash::new(&one).unwrap();
-        assert!(Argon2::default().verify_password(b"correct horse", &parsed).is_ok());
-        assert!(Argon2::default().verify_password(b"correct hors", &parsed).is_err());
-        assert!(hash("short").is_err());
+        assert!(verify("correct horse", Some(&one)) && verify("correct horse", Some(&two)));
+        assert!(!verify("correct hors", Some(&one)));
+        assert!(!verify("correct horse", None) && PasswordHash::new(NOBODY).is_ok());
+        assert!(hash("short").is_err() && hash(&"x".repeat(1001)).is_err());
     }
 }

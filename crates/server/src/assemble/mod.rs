@@ -23,6 +23,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     app::{App, Parts},
     config::Config,
+    dashboard::{About, Dashboard},
     http::{auth::Identities, guard::Guard, metrics::Metrics},
     library::Library,
     reindex::RecentQueries,
@@ -96,6 +97,7 @@ pub async fn assemble_with(data: &Path, config: Config, models: Models) -> Resul
         guard: Guard::default(),
         metrics: Metrics::default(),
         shutdown: CancellationToken::new(),
+        dashboard: Dashboard::new(&config, About::of(data, &models, &config)),
         config,
     });
     Ok(Assembled { app, ingest, _lock: lock })

@@ -3,7 +3,7 @@
 use clap::Subcommand;
 use engine::{
     Fault, Reason,
-    access::{Role, Writing},
+    access::{Managing, Owning, Role, Writing},
     seams::catalog::{BoxName, BoxRecord, Catalog, Email},
 };
 use serde_json::json;
@@ -107,7 +107,7 @@ async fn list(global: &Global) -> Result<(), Fault> {
 async fn grant(global: &Global, named: &str, email: &Email, role: Role) -> Result<(), Fault> {
     let catalog = global.catalog()?;
     let (record, user) = (find(&*catalog, named).await?, catalog.user(email).await?);
-    catalog.grant(&Writing::for_operator(record.id), user.id, role).await?;
+    catalog.grant(&Managing::for_operator(record.id), user.id, role).await?;
     let value = json!({"boxId": record.id, "email": email, "role": role});
     output::print(global.json, &value, &format!("{email} is now {role} of {}", record.name.as_str()));
     Ok(())
@@ -116,7 +116,7 @@ async fn grant(global: &Global, named: &str, email: &Email, role: Role) -> Resul
 async fn revoke(global: &Global, named: &str, email: &Email) -> Result<(), Fault> {
     let catalog = global.catalog()?;
     let (record, user) = (find(&*catalog, named).await?, catalog.user(email).await?);
-    catalog.revoke(&Writing::for_operator(record.id), user.id).await?;
+    catalog.revoke(&Managing::for_operator(record.id), user.id).await?;
     let value = json!({"boxId": record.id, "email": email, "role": null});
     output::print(global.json, &value, &format!("{email} has no role in {} any more", record.name.as_str()));
     Ok(())
@@ -125,7 +125,7 @@ async fn revoke(global: &Global, named: &str, email: &Email) -> Result<(), Fault
 async fn delete(global: &Global, named: &str) -> Result<(), Fault> {
     let library = assemble::open_library(&global.data).map_err(local)?;
     let record = find(&*library.catalog, named).await?;
-    library.delete_box(record.id).await?;
+    library.delete_box(&Owning::for_operator(record.id)).await?;
     let value = json!({"boxId": record.id, "deleted": true});
     output::print(global.json, &value, &format!("Deleted the box {}", record.name.as_str()));
     Ok(())

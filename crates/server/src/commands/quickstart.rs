@@ -11,7 +11,7 @@ use stores::blobs::Staged;
 
 use super::{
     Global, local,
-    serve::{self, Listen},
+    serve::{self, Announcement, Listen},
 };
 use crate::{
     assemble,
@@ -37,7 +37,8 @@ pub(super) async fn run(global: &Global, listen: Listen) -> Result<(), Fault> {
     let data = std::path::absolute(&global.data).unwrap_or_else(|_| global.data.clone());
     let authority = config.http.certificate.clone().unwrap_or_else(|| tls::certificate_path(&data));
     let url = serve::url(address, config.http.tls);
-    let announcement = format!(
+    let announce = |dashboard: &str| {
+        format!(
         "
 quire {version} is ready.
 
@@ -46,7 +47,9 @@ quire {version} is ready.
   Box        {BOX} ({box_id})
   API key    {shown}   (shown this once)
 
-Try it:
+{dashboard}
+
+Try the API:
 
   curl --cacert '{authority}' -H 'Authorization: Bearer {shown}' {url}{BASE}/check
 
@@ -65,8 +68,10 @@ Everything is kept in {data}. Ctrl-C stops the server.
         box_id = sample.id,
         authority = authority.display(),
         data = data.display(),
-    );
-    serve::serve(&global.data, config, listener, &announcement).await
+    )
+    };
+    let announcement = Announcement { url: &url, account: Some(user), text: &announce };
+    serve::serve(&global.data, config, listener, announcement).await
 }
 
 /// The quickstart account, made where there is none.

@@ -3,7 +3,7 @@
 use std::{net::SocketAddr, path::Path, time::Duration};
 
 use clap::Args;
-use engine::{Fault, ingest::Ingest};
+use engine::{Fault, ids::UserId, ingest::Ingest};
 use jiff::Timestamp;
 use tokio::{
     net::TcpListener,
@@ -16,6 +16,7 @@ use crate::{
     app::App,
     assemble::{Assembled, assemble},
     config::{Config, Tls},
+    dashboard,
     http::{
         listener::{self, Service},
         routes,
@@ -38,9 +39,32 @@ pub(super) struct Listen {
 pub(super) async fn run(global: &Global, listen: Listen) -> Result<(), Fault> {
     let (listener, config) = prepare(global, listen).await?;
     let address = listener.local_addr().map_err(|error| local(error.into()))?;
-    let announcement =
-        format!("quire {} is listening on {}", env!("CARGO_PKG_VERSION"), url(address, config.http.tls));
-    serve(&global.data, config, listener, &announcement).await
+    let url = url(address, config.http.tls);
+    let announce =
+        |dashboard: &str| format!("quire {} is listening on {url}\n{dashboard}", env!("CARGO_PKG_VERSION"));
+    serve(&global.data, config, listener, Announcement { url: &url, account: None, text: &announce }).await
+}
+
+/// What is printed once all is ready.
+pub(super) struct Announcement<'a> {
+    /// The server's address.
+    pub(super) url: &'a str,
+    /// The account that the set-up link is for; without one it makes one.
+    pub(super) account: Option<UserId>,
+    /// The text, given the line about the dashboard.
+    pub(super) text: &'a (dyn Fn(&str) -> String + Sync),
+}
+
+impl Announcement<'_> {
+    /// The whole text. While nobody can sign in, the dashboard is reached by a link that works once.
+    async fn write(&self, app: &App) -> Result<String, Fault> {
+        let base = app.config.http.public_url.as_deref().unwrap_or(self.url).trim_end_matches('/');
+        let line = match dashboard::set_up_link(&*app.catalog, base, self.account).await? {
+            Some(link) => format!("Set up the dashboard with this link, which works once: {link}"),
+            None => format!("The dashboard is at {base}/"),
+        };
+        Ok((self.text)(&line))
+    }
 }
 
 /// Settings, logging and the listener: what must work before anything is promised.
@@ -69,7 +93,7 @@ pub(super) async fn serve(
     data: &Path,
     config: Config,
     listener: TcpListener,
-    announcement: &str,
+    announcement: Announcement<'_>,
 ) -> Result<(), Fault> {
     let Assembled { app, ingest, .. } = &assemble(data, config).await.map_err(local)?;
     let service = Service::of(app, data).map_err(local)?;
@@ -79,7 +103,7 @@ pub(super) async fn serve(
     tokio::spawn(sweep(app.clone(), shutdown.clone()));
     serve_metrics(app, &shutdown).await;
     tokio::spawn(stop_on_signal(Signals::listen()?, shutdown.clone()));
-    output::say(announcement);
+    output::say(&announcement.write(app).await?);
     listener::serve(listener, service).await;
     workers.wait().await;
     let _ = uses.await;
@@ -176,7 +200,8 @@ async fn sweep(app: App, shutdown: CancellationToken) {
         let swept = async {
             app.catalog.release_abandoned_units(now).await?;
             app.catalog.free_abandoned_attempts(now).await?;
-            app.catalog.forget_old_answers(now).await
+            app.catalog.forget_old_answers(now).await?;
+            dashboard::sweep(&app, now).await
         };
         if let Err(fault) = swept.await {
             tracing::warn!(error = ?fault, "Could not sweep out what has expired");

@@ -31,6 +31,8 @@ pub struct Config {
     pub units: Units,
     /// API keys.
     pub keys: Keys,
+    /// Signing in to the dashboard with an account elsewhere.
+    pub oidc: Oidc,
     /// What is logged, and how.
     pub log: Log,
 }
@@ -211,6 +213,45 @@ pub struct Keys {
     pub revoke_exposed: bool,
 }
 
+/// `[oidc]`
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Oidc {
+    /// Address of the provider; `None`: no such sign-in.
+    #[serde(deserialize_with = "empty_is_none")]
+    pub issuer: Option<String>,
+    /// What we are called there.
+    pub client_id: String,
+    /// What we prove it with.
+    #[serde(deserialize_with = "empty_is_none")]
+    pub client_secret: Option<String>,
+    /// What the button says.
+    pub label: String,
+    /// Whether whoever the provider knows gets an account.
+    pub create_accounts: bool,
+}
+
+impl Oidc {
+    /// A provider is asked over HTTPS; only one on this very machine may do without.
+    fn issuer_is_safe(&self) -> bool {
+        let Some(issuer) = &self.issuer else { return true };
+        let Some(rest) = issuer.strip_prefix("http://") else { return issuer.starts_with("https://") };
+        let host = rest.split('/').next().unwrap_or_default();
+        let host = host.rsplit_once(':').map_or(host, |(name, _)| name);
+        matches!(host, "localhost" | "127.0.0.1" | "[::1]")
+    }
+}
+
+impl fmt::Debug for Oidc {
+    /// Without the secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Oidc")
+            .field("issuer", &self.issuer)
+            .field("client_id", &self.client_id)
+            .finish_non_exhaustive()
+    }
+}
+
 /// `[log]`
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -267,6 +308,16 @@ impl Config {
         if self.http.metrics_listen.is_some_and(|address| !address.ip().is_loopback()) {
             return Err(ConfigError::new(
                 "http.metrics_listen must be a loopback address: metrics carry no key",
+            ));
+        }
+        if !self.oidc.issuer_is_safe() {
+            return Err(ConfigError::new(
+                "oidc.issuer must be an https:// address; http:// is for providers on this machine only",
+            ));
+        }
+        if self.oidc.issuer.is_some() && self.oidc.client_id.is_empty() {
+            return Err(ConfigError::new(
+                "oidc.client_id must say what this server is called at oidc.issuer",
             ));
         }
         let limits = &self.limits;

@@ -68,7 +68,7 @@ impl Guard {
 }
 
 /// One subscriber usually owns a whole IPv6 /64.
-fn network(address: IpAddr) -> IpAddr {
+pub(crate) fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V4(address) => IpAddr::V4(address),
         IpAddr::V6(address) => {

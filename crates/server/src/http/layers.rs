@@ -193,7 +193,7 @@ fn from_trusted_proxy(app: &App, head: &Parts) -> bool {
 }
 
 /// The client's own address: the last one that a believed proxy added, else the peer's.
-fn client_address(app: &App, head: &Parts) -> IpAddr {
+pub(crate) fn client_address(app: &App, head: &Parts) -> IpAddr {
     let peer = head.extensions.get::<Peer>().map_or(IpAddr::from([0, 0, 0, 0]), |peer| peer.0.ip());
     if app.config.http.tls != Tls::Proxy || !from_trusted_proxy(app, head) {
         return peer;

@@ -6,14 +6,13 @@
 //! let usage  = charge.settle(cost::search(&found.work, found.hits.len())).await?;
 //! ```
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use axum::{extract::FromRequestParts, http::request::Parts};
 use engine::{
     Fault,
-    access::Caller,
     cost::Bounds,
-    ids::AttemptId,
+    ids::{AttemptId, UserId},
     seams::catalog::{Account, Balance, Month, NewReservation, Operation, Reservation},
 };
 use jiff::Timestamp;
@@ -22,6 +21,10 @@ use utoipa::ToSchema;
 
 use super::{auth::Asking, error::Failure};
 use crate::app::App;
+
+/// What stands in the place of a key's prefix where somebody paid in the dashboard. A prefix has eight characters, so it is
+/// none.
+pub const DASHBOARD: &str = "dashboard";
 
 /// Longer than any call can take: whoever holds units for longer has died.
 pub const LONGEST_CALL: Duration = Duration::from_secs(60 * 60);
@@ -66,7 +69,9 @@ impl Usage {
 /// Whoever pays for a request: what a handler that charges asks for.
 pub struct Payer {
     app: App,
-    caller: Arc<Caller>,
+    user: UserId,
+    /// The prefix of the API key, or [`DASHBOARD`].
+    key: String,
     attempt: Option<AttemptId>,
 }
 
@@ -76,17 +81,22 @@ impl FromRequestParts<App> for Payer {
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Failure> {
         let Asking(caller) = Asking::from_request_parts(parts, app).await?;
         let attempt = parts.extensions.get::<AttemptId>().copied();
-        Ok(Payer { app: app.clone(), caller, attempt })
+        Ok(Payer { app: app.clone(), user: caller.user, key: caller.prefix.clone(), attempt })
     }
 }
 
 impl Payer {
+    /// Somebody who is signed in to the dashboard.
+    pub fn signed_in(app: &App, user: UserId) -> Self {
+        Payer { app: app.clone(), user, key: DASHBOARD.into(), attempt: None }
+    }
+
     /// Holds the most that a call can cost, before it does any work.
     pub async fn reserve(&self, operation: Operation, most: u64) -> Result<Charge, Fault> {
         let now = Timestamp::now();
         let reserved = self.app.catalog.reserve_units(NewReservation {
-            account: account(&self.app, &self.caller),
-            key: self.caller.prefix.clone(),
+            account: account(&self.app, self.user),
+            key: self.key.clone(),
             operation,
             most,
             attempt: self.attempt,
@@ -101,7 +111,7 @@ impl Payer {
 
     /// The `usage` of a dry run: costs nothing.
     pub async fn estimate(&self, bounds: Bounds) -> Result<Usage, Fault> {
-        let usage = Usage::of(0, &balance(&self.app, &self.caller).await?);
+        let usage = Usage::of(0, &balance(&self.app, self.user).await?);
         Ok(Usage { estimate: Some(Estimate { min: bounds.min, max: bounds.max }), ..usage })
     }
 
@@ -166,17 +176,17 @@ impl Drop for Charge {
     }
 }
 
-/// The account that a caller pays from.
-fn account(app: &App, caller: &Caller) -> Account {
-    Account { user: caller.user, unset_monthly: app.config.units.monthly }
+/// The account that a user pays from.
+fn account(app: &App, user: UserId) -> Account {
+    Account { user, unset_monthly: app.config.units.monthly }
 }
 
-/// Where a caller stands this month.
-pub async fn balance(app: &App, caller: &Caller) -> Result<Balance, Fault> {
-    balance_in(app, caller, Month::of(Timestamp::now())).await
+/// Where a user stands this month.
+pub async fn balance(app: &App, user: UserId) -> Result<Balance, Fault> {
+    balance_in(app, user, Month::of(Timestamp::now())).await
 }
 
-/// Where a caller stood or stands in a month.
-pub async fn balance_in(app: &App, caller: &Caller, month: Month) -> Result<Balance, Fault> {
-    app.catalog.balance(account(app, caller), month).await
+/// Where a user stood or stands in a month.
+pub async fn balance_in(app: &App, user: UserId, month: Month) -> Result<Balance, Fault> {
+    app.catalog.balance(account(app, user), month).await
 }

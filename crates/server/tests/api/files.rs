@@ -293,7 +293,7 @@ async fn deleting_a_box_deletes_its_files() {
     let (_, box_id, key) = app.owner().await;
     let id = app.text_file(box_id, &key, "a.txt", "soon gone").await;
     let sha256 = app.settled(&key, &id).await["sha256"].as_str().unwrap().to_string();
-    app.app.library.delete_box(box_id).await.unwrap();
+    app.app.library.delete_box(&engine::access::Owning::for_operator(box_id)).await.unwrap();
     assert_eq!(app.get(&format!("/files/{id}"), &key).await.verdict(), "404 B1004 not_found");
     assert_eq!(app.get(&format!("/boxes/{box_id}"), &key).await.verdict(), "403 B3002 box_unknown");
     assert!(!app.app.library.blobs.has(&sha256));

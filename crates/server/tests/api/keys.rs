@@ -1,7 +1,7 @@
 //! Keys: what changes takes effect on the very next request.
 
 use engine::{
-    access::{Role, Writing},
+    access::{Managing, Owning, Role},
     apikey::ApiKey,
     seams::catalog::Catalog,
 };
@@ -14,7 +14,7 @@ async fn changes_take_effect_on_the_very_next_request() {
     let app = TestApp::start().await;
     let (owner, box_id, key) = app.owner().await;
     let path = format!("/boxes/{box_id}");
-    let writing = Writing::for_operator(box_id);
+    let (managing, owning) = (Managing::for_operator(box_id), Owning::for_operator(box_id));
     assert_eq!(app.get(&path, &key).await.verdict(), "200 ok");
     let second = app.user("second@example.org").await;
     app.grant(box_id, second, Role::Owner).await;
@@ -22,7 +22,7 @@ async fn changes_take_effect_on_the_very_next_request() {
     assert_eq!(app.get(&path, &key).await.verdict(), "403 B3002 role_insufficient");
     app.grant(box_id, owner, Role::Admin).await;
     assert_eq!(app.get(&path, &key).await.verdict(), "200 ok");
-    app.catalog.revoke(&writing, owner).await.unwrap();
+    app.catalog.revoke(&managing, owner).await.unwrap();
     assert_eq!(app.get(&path, &key).await.verdict(), "403 B3002 box_unknown");
     app.grant(box_id, owner, Role::Owner).await;
     app.catalog.set_user_disabled(owner, true).await.unwrap();
@@ -32,7 +32,7 @@ async fn changes_take_effect_on_the_very_next_request() {
     app.catalog.revoke_key(ApiKey::parse(&key).unwrap().prefix()).await.unwrap();
     assert_eq!(app.get(&path, &key).await.verdict(), "401 B3002 key_revoked");
     assert_eq!(app.get(&path, &other).await.verdict(), "200 ok", "other keys are not affected");
-    app.catalog.delete_box(&writing).await.unwrap();
+    app.catalog.delete_box(&owning).await.unwrap();
     assert_eq!(app.get(&path, &other).await.verdict(), "403 B3002 box_unknown");
 }
 

@@ -3,6 +3,7 @@
 mod bodies;
 mod chat;
 mod commands;
+mod dashboard;
 mod documents;
 mod files;
 mod idempotency;

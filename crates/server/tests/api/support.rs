@@ -3,7 +3,7 @@
 use std::{net::SocketAddr, path::Path, sync::Arc};
 
 use engine::{
-    access::{Role, Writing},
+    access::{Managing, Role},
     apikey::ApiKey,
     ids::{BoxId, UserId},
     ingest::Ingest,
@@ -126,7 +126,7 @@ impl TestApp {
     }
 
     pub(crate) async fn grant(&self, box_id: BoxId, user: UserId, role: Role) {
-        self.catalog.grant(&Writing::for_operator(box_id), user, role).await.unwrap();
+        self.catalog.grant(&Managing::for_operator(box_id), user, role).await.unwrap();
     }
 
     pub(crate) async fn key(&self, user: UserId) -> String {

@@ -3,9 +3,9 @@
 use async_trait::async_trait;
 use engine::{
     Fault, Reason,
-    access::{Reading, Role, Writing, no_such_box},
+    access::{Managing, Operating, Owning, Reading, Role, no_such_box},
     ids::{BoxId, UserId},
-    seams::catalog::{BoxName, BoxRecord, Boxes, Member},
+    seams::catalog::{BoxName, BoxRecord, BoxTotals, Boxes, Member},
 };
 use jiff::Timestamp;
 
@@ -14,6 +14,7 @@ use super::{
     attempts::forget_answers,
     keys::bump_access_version,
     sql::{Row, Transaction},
+    users::units,
 };
 use crate::Error;
 
@@ -62,11 +63,12 @@ impl Boxes for Sqlite {
         Ok(members?)
     }
 
-    async fn grant(&self, writing: &Writing, user: UserId, role: Role) -> Result<(), Fault> {
-        let box_id = writing.box_id();
+    async fn grant(&self, managing: &Managing, user: UserId, role: Role) -> Result<(), Fault> {
+        let (managing, box_id) = (*managing, managing.box_id());
         self.database
             .write(move |t| {
                 must_exist(t, box_id)?;
+                managing.may_turn(role_of(t, box_id, user)?, Some(role))?;
                 set_role(t, box_id, user, role)?;
                 must_have_an_owner(t, box_id)?;
                 bump_access_version(t)
@@ -74,10 +76,11 @@ impl Boxes for Sqlite {
             .await
     }
 
-    async fn revoke(&self, writing: &Writing, user: UserId) -> Result<(), Fault> {
-        let box_id = writing.box_id();
+    async fn revoke(&self, managing: &Managing, user: UserId) -> Result<(), Fault> {
+        let (managing, box_id) = (*managing, managing.box_id());
         self.database
             .write(move |t| {
+                managing.may_turn(role_of(t, box_id, user)?, None)?;
                 let sql = "delete from memberships where box_id = $1 and user_id = $2";
                 if t.execute(sql, &[box_id.into(), user.into()])? == 0 {
                     return Err(Fault::new(Reason::NotFound, "the user has no role in this box"));
@@ -88,8 +91,52 @@ impl Boxes for Sqlite {
             .await
     }
 
-    async fn delete_box(&self, writing: &Writing) -> Result<(), Fault> {
-        let box_id = writing.box_id();
+    async fn rename_box(&self, managing: &Managing, name: BoxName) -> Result<(), Fault> {
+        let box_id = managing.box_id();
+        self.database
+            .write(move |t| {
+                must_exist(t, box_id)?;
+                t.execute(
+                    "update boxes set name = $1 where id = $2",
+                    &[name.as_str().into(), box_id.into()],
+                )?;
+                Ok(())
+            })
+            .await
+    }
+
+    async fn hand_over(&self, owning: &Owning, from: UserId, to: UserId) -> Result<(), Fault> {
+        let box_id = owning.box_id();
+        self.database
+            .write(move |t| {
+                must_exist(t, box_id)?;
+                if role_of(t, box_id, to)?.is_none() {
+                    return Err(Fault::new(Reason::NotFound, "a box is handed over to one of its members"));
+                }
+                set_role(t, box_id, from, Role::Admin)?;
+                set_role(t, box_id, to, Role::Owner)?;
+                bump_access_version(t)
+            })
+            .await
+    }
+
+    async fn totals(&self, readings: &[Reading]) -> Result<Vec<BoxTotals>, Fault> {
+        let boxes: Vec<BoxId> = readings.iter().map(Reading::box_id).collect();
+        Ok(self.database.scan(move |t| boxes.iter().map(|&id| totals(t, id)).collect()).await?)
+    }
+
+    async fn totals_of_all(&self, _: &Operating) -> Result<(u64, BoxTotals), Fault> {
+        let counted = self.database.scan(|t| {
+            let boxes = t.first("select count(*) from boxes", &[])?.map_or(Ok(0), |row| units(&row, 0))?;
+            let sql =
+                format!("{TOTALS} (select count(*) from memberships) from files where status <> 'deleting'");
+            Ok::<_, Error>((boxes, read_totals(t.first(&sql, &[])?)?))
+        });
+        Ok(counted.await?)
+    }
+
+    async fn delete_box(&self, owning: &Owning) -> Result<(), Fault> {
+        let box_id = owning.box_id();
         self.database
             .write(move |t| {
                 must_exist(t, box_id)?;
@@ -113,7 +160,44 @@ fn must_exist(transaction: &Transaction<'_>, box_id: BoxId) -> Result<(), Fault>
     }
 }
 
-fn set_role(transaction: &Transaction<'_>, box_id: BoxId, user: UserId, role: Role) -> Result<(), Fault> {
+/// What a user is in a box, if anything.
+fn role_of(transaction: &Transaction<'_>, box_id: BoxId, user: UserId) -> Result<Option<Role>, Error> {
+    let sql = "select role from memberships where box_id = $1 and user_id = $2";
+    transaction.first(sql, &[box_id.into(), user.into()])?.map(|row| row.parse(0)).transpose()
+}
+
+/// The beginning of a question for totals; the number of members comes last.
+const TOTALS: &str =
+    "select count(*), cast(coalesce(sum(case when status in ('queued', 'processing') then 1 end), 0) as bigint),
+    cast(coalesce(sum(case when status = 'failed' then 1 end), 0) as bigint),
+    cast(coalesce(sum(pages), 0) as bigint), cast(coalesce(sum(size), 0) as bigint),";
+
+fn totals(transaction: &Transaction<'_>, box_id: BoxId) -> Result<BoxTotals, Error> {
+    let sql = format!(
+        "{TOTALS} (select count(*) from memberships where box_id = $1)
+         from files where box_id = $1 and status <> 'deleting'"
+    );
+    read_totals(transaction.first(&sql, &[box_id.into()])?)
+}
+
+fn read_totals(row: Option<Row>) -> Result<BoxTotals, Error> {
+    let Some(row) = row else { return Ok(BoxTotals::default()) };
+    Ok(BoxTotals {
+        files: units(&row, 0)?,
+        under_way: units(&row, 1)?,
+        failed: units(&row, 2)?,
+        pages: units(&row, 3)?,
+        bytes: units(&row, 4)?,
+        members: units(&row, 5)?,
+    })
+}
+
+pub(super) fn set_role(
+    transaction: &Transaction<'_>,
+    box_id: BoxId,
+    user: UserId,
+    role: Role,
+) -> Result<(), Fault> {
     transaction.execute(
         "insert into memberships (box_id, user_id, role, created_at) values ($1, $2, $3, $4)
          on conflict (box_id, user_id) do update set role = excluded.role",

@@ -1,6 +1,7 @@
 //! The catalog: one SQL text, in `SQLite` today; every table has its file here.
 
 mod attempts;
+mod audit;
 mod boxes;
 #[cfg(test)]
 mod contract;
@@ -9,7 +10,10 @@ mod files;
 mod jobs;
 mod keys;
 mod migrations;
+mod onetime;
 mod reindex;
+mod sessions;
+mod signin;
 mod sql;
 mod units;
 mod users;

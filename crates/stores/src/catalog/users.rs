@@ -4,20 +4,21 @@ use async_trait::async_trait;
 use engine::{
     Fault, Reason,
     ids::UserId,
-    seams::catalog::{Email, NewUser, Plan, User, Users},
+    seams::catalog::{Email, NewUser, PersonName, Plan, PlanName, User, Users},
 };
 use jiff::Timestamp;
 
 use super::{
     Sqlite,
     keys::bump_access_version,
+    signin::able_operators,
     sql::{Row, Transaction},
 };
 use crate::Error;
 
-const SELECT: &str =
-    "select u.id, u.email, u.plan, coalesce(u.monthly_units, p.monthly_units), u.disabled_at, u.created_at
-    from users u join plans p on p.name = u.plan";
+pub(super) const SELECT: &str =
+    "select u.id, u.email, u.plan, coalesce(u.monthly_units, p.monthly_units), u.disabled_at, u.created_at, u.name,
+    u.operator from users u join plans p on p.name = u.plan";
 
 #[async_trait]
 impl Users for Sqlite {
@@ -45,10 +46,15 @@ impl Users for Sqlite {
         let disabled_at = disabled.then(Timestamp::now);
         self.database
             .write(move |t| {
+                let before = able_operators(t)?;
                 t.execute(
                     "update users set disabled_at = $1 where id = $2",
                     &[disabled_at.into(), user.into()],
                 )?;
+                if disabled {
+                    t.execute("delete from sessions where user_id = $1", &[user.into()])?;
+                }
+                must_keep_an_operator(t, before)?;
                 bump_access_version(t)
             })
             .await
@@ -60,6 +66,39 @@ impl Users for Sqlite {
             .write(move |t| {
                 t.execute("update users set monthly_units = $1 where id = $2", &[units.into(), user.into()])?;
                 bump_access_version(t)
+            })
+            .await
+    }
+
+    async fn set_user_plan(&self, user: UserId, plan: PlanName) -> Result<(), Fault> {
+        self.database
+            .write(move |t| {
+                must_have_plan(t, &plan)?;
+                t.execute(
+                    "update users set plan = $1, monthly_units = null where id = $2",
+                    &[plan.as_str().into(), user.into()],
+                )?;
+                bump_access_version(t)
+            })
+            .await
+    }
+
+    async fn set_user_name(&self, user: UserId, name: Option<PersonName>) -> Result<(), Fault> {
+        self.database
+            .write(move |t| {
+                let name = name.as_ref().map(PersonName::as_str);
+                t.execute("update users set name = $1 where id = $2", &[name.into(), user.into()])?;
+                Ok(())
+            })
+            .await
+    }
+
+    async fn set_user_operator(&self, user: UserId, operator: bool) -> Result<(), Fault> {
+        self.database
+            .write(move |t| {
+                let before = able_operators(t)?;
+                t.execute("update users set operator = $1 where id = $2", &[operator.into(), user.into()])?;
+                must_keep_an_operator(t, before)
             })
             .await
     }
@@ -86,12 +125,38 @@ impl Users for Sqlite {
     }
 }
 
-fn add(transaction: &Transaction<'_>, user: &NewUser) -> Result<User, Fault> {
-    let plan = transaction.first("select 1 from plans where name = $1", &[user.plan.as_str().into()])?;
-    if plan.is_none() {
-        let cause = format!("there is no plan `{}`", user.plan.as_str());
-        return Err(Fault::new(Reason::NotFound, cause).hint("`quire plan list` shows all of them"));
+/// Where there was an operator who can sign in, one stays.
+fn must_keep_an_operator(transaction: &Transaction<'_>, before: i64) -> Result<(), Fault> {
+    if before > 0 && able_operators(transaction)? == 0 {
+        return Err(Fault::new(Reason::Conflict, "the server keeps at least one operator who can sign in")
+            .hint("make somebody else operator first"));
     }
+    Ok(())
+}
+
+fn must_have_plan(transaction: &Transaction<'_>, plan: &PlanName) -> Result<(), Fault> {
+    match transaction.first("select 1 from plans where name = $1", &[plan.as_str().into()])? {
+        Some(_) => Ok(()),
+        None => Err(Fault::new(Reason::NotFound, format!("there is no plan `{}`", plan.as_str()))
+            .hint("`quire plan list` shows all of them")),
+    }
+}
+
+pub(super) fn find_user(transaction: &Transaction<'_>, id: UserId) -> Result<Option<User>, Error> {
+    let row = transaction.first(&format!("{SELECT} where u.id = $1"), &[id.into()])?;
+    row.map(|row| read_user(&row)).transpose()
+}
+
+pub(super) fn find_user_by_email(
+    transaction: &Transaction<'_>,
+    email: &Email,
+) -> Result<Option<User>, Error> {
+    let row = transaction.first(&format!("{SELECT} where u.email = $1"), &[email.as_str().into()])?;
+    row.map(|row| read_user(&row)).transpose()
+}
+
+pub(super) fn add(transaction: &Transaction<'_>, user: &NewUser) -> Result<User, Fault> {
+    must_have_plan(transaction, &user.plan)?;
     let id = UserId::generate();
     let added = transaction.execute(
         "insert into users (id, email, password_hash, plan, created_at) values ($1, $2, $3, $4, $5)
@@ -111,7 +176,7 @@ fn add(transaction: &Transaction<'_>, user: &NewUser) -> Result<User, Fault> {
     Ok(read_user(&row.ok_or_else(|| Error::Corrupt("the new user is not there".into()))?)?)
 }
 
-fn read_user(row: &Row) -> Result<User, Error> {
+pub(super) fn read_user(row: &Row) -> Result<User, Error> {
     Ok(User {
         id: row.parse(0)?,
         email: row.parse(1)?,
@@ -119,6 +184,8 @@ fn read_user(row: &Row) -> Result<User, Error> {
         monthly_units: row.optional(3, units)?,
         disabled: !row.is_null(4),
         created_at: row.time(5)?,
+        name: row.optional(6, Row::parse)?,
+        operator: row.integer(7)? == 1,
     })
 }
 

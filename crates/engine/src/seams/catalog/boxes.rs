@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::users::{Email, name_of};
 use crate::{
     Fault,
-    access::{Reading, Role, Writing},
+    access::{Managing, Operating, Owning, Reading, Role},
     ids::{BoxId, UserId},
 };
 
@@ -43,6 +43,23 @@ pub struct BoxRecord {
     pub created_at: Timestamp,
 }
 
+/// How much is in a box.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct BoxTotals {
+    /// Files.
+    pub files: u64,
+    /// Of them, those that wait or are being read.
+    pub under_way: u64,
+    /// Of them, those that could not be read.
+    pub failed: u64,
+    /// Pages read.
+    pub pages: u64,
+    /// Bytes of the originals.
+    pub bytes: u64,
+    /// Members.
+    pub members: u64,
+}
+
 /// A user's place in a box.
 #[derive(Debug, Clone)]
 pub struct Member {
@@ -69,12 +86,25 @@ pub trait Boxes: Send + Sync {
     /// Who is what in a box, by address.
     async fn members(&self, reading: &Reading) -> Result<Vec<Member>, Fault>;
 
-    /// Gives a user a role, in place of the one they had. A box keeps at least one owner.
-    async fn grant(&self, writing: &Writing, user: UserId, role: Role) -> Result<(), Fault>;
+    /// Gives a user a role, in place of the one they had, if [`Managing::may_turn`] allows it. A box keeps at least one
+    /// owner.
+    async fn grant(&self, managing: &Managing, user: UserId, role: Role) -> Result<(), Fault>;
 
-    /// Takes a user's role away. A box keeps at least one owner.
-    async fn revoke(&self, writing: &Writing, user: UserId) -> Result<(), Fault>;
+    /// Takes a user's role away, if [`Managing::may_turn`] allows it. A box keeps at least one owner.
+    async fn revoke(&self, managing: &Managing, user: UserId) -> Result<(), Fault>;
+
+    /// Calls a box something else.
+    async fn rename_box(&self, managing: &Managing, name: BoxName) -> Result<(), Fault>;
+
+    /// Makes `to`, who is a member, the owner and `from` an admin, in one step.
+    async fn hand_over(&self, owning: &Owning, from: UserId, to: UserId) -> Result<(), Fault>;
+
+    /// How much is in each of these boxes, in the order asked.
+    async fn totals(&self, readings: &[Reading]) -> Result<Vec<BoxTotals>, Fault>;
+
+    /// How many boxes there are, and how much is in all of them.
+    async fn totals_of_all(&self, operating: &Operating) -> Result<(u64, BoxTotals), Fault>;
 
     /// Deletes a box's record with all that hangs on it; nobody has access from then on.
-    async fn delete_box(&self, writing: &Writing) -> Result<(), Fault>;
+    async fn delete_box(&self, owning: &Owning) -> Result<(), Fault>;
 }

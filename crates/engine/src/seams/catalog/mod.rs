@@ -1,29 +1,65 @@
-//! Users, boxes, roles, keys, files, jobs and usage: the small, precious records.
+//! Users, boxes, roles, keys, sign-ins, files, jobs, usage and the audit log: the small, precious records.
 
 mod attempts;
+mod audit;
 mod boxes;
 mod files;
 mod jobs;
 mod keys;
+mod onetime;
 mod reindex;
+mod sessions;
+mod signin;
 mod units;
 mod users;
 
 pub use attempts::{Attempts, Begun, IdempotencyKey, KeptAnswer, NewAttempt};
-pub use boxes::{BoxName, BoxRecord, Boxes, Member};
+pub use audit::{Action, Audit, AuditPage, Entry, NewEntry};
+pub use boxes::{BoxName, BoxRecord, BoxTotals, Boxes, Member};
 pub use files::{
     CursorValue, Deletion, Extent, FileChanges, FileCursor, FileName, FilePage, FileProgress, FileQuery,
     FileRecord, FileStatus, Files, Metadata, NewFile, SortKey, UploadOutcome, Uploaded,
 };
 pub use jobs::{Finished, Job, JobOutcome, Jobs};
 pub use keys::{Exposure, KeyName, KeyRecord, KeyState, Keys, NewKey, StoredKey};
+pub use onetime::{NewOneTimeLink, OneTimeLink, OneTimeLinks, Purpose};
 pub use reindex::{RecentQuery, ReindexAction, ReindexState, Reindexing};
+pub use sessions::{NewSession, Session, SessionRecord, Sessions, TokenHash};
+pub use signin::{Identity, SignIns, Stored, Subject};
 pub use units::{Account, Balance, Month, NewReservation, Operation, Reservation, Units, UsageLine};
-pub use users::{Email, NewUser, Plan, PlanName, User, Users};
+pub use users::{Email, NewUser, PersonName, Plan, PlanName, User, Users};
 
 /// Everything the catalog keeps, as one seam; a method is one transaction.
 ///
 /// Implementations: `stores::catalog::Sqlite` (one file, for one machine).
-pub trait Catalog: Users + Boxes + Keys + Files + Jobs + Reindexing + Units + Attempts {}
+pub trait Catalog:
+    Users
+    + Boxes
+    + Keys
+    + Files
+    + Jobs
+    + Reindexing
+    + Units
+    + Attempts
+    + Sessions
+    + SignIns
+    + OneTimeLinks
+    + Audit
+{
+}
 
-impl<T: Users + Boxes + Keys + Files + Jobs + Reindexing + Units + Attempts> Catalog for T {}
+impl<T> Catalog for T where
+    T: Users
+        + Boxes
+        + Keys
+        + Files
+        + Jobs
+        + Reindexing
+        + Units
+        + Attempts
+        + Sessions
+        + SignIns
+        + OneTimeLinks
+        + Audit
+{
+}

@@ -88,6 +88,25 @@ pub struct NewUser {
     pub plan: PlanName,
 }
 
+/// What people are called, 1 to 100 characters.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PersonName(String);
+
+impl PersonName {
+    /// The name.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for PersonName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        name_of(text, 100).map(PersonName).ok_or_else(|| "a name has 1 to 100 characters".into())
+    }
+}
+
 /// An account.
 #[derive(Debug, Clone)]
 pub struct User {
@@ -95,6 +114,10 @@ pub struct User {
     pub id: UserId,
     /// Names the account to people.
     pub email: Email,
+    /// What they are called, where they said so.
+    pub name: Option<PersonName>,
+    /// Whether they look after the whole server.
+    pub operator: bool,
     /// The plan.
     pub plan: PlanName,
     /// Units a month, where set for this account or by its plan.
@@ -126,11 +149,20 @@ pub trait Users: Send + Sync {
     /// The account with this address; not found is a fault.
     async fn user(&self, email: &Email) -> Result<User, Fault>;
 
-    /// Switches an account off or on; its keys follow on the next request.
+    /// Switches an account off or on; its keys and sign-ins follow on the next request. The last operator stays on.
     async fn set_user_disabled(&self, user: UserId, disabled: bool) -> Result<(), Fault>;
 
     /// Gives an account its own monthly quota, above its plan's.
     async fn set_user_units(&self, user: UserId, monthly_units: u64) -> Result<(), Fault>;
+
+    /// Puts an account on another plan; a quota of its own is gone.
+    async fn set_user_plan(&self, user: UserId, plan: PlanName) -> Result<(), Fault>;
+
+    /// Says what somebody is called.
+    async fn set_user_name(&self, user: UserId, name: Option<PersonName>) -> Result<(), Fault>;
+
+    /// Makes somebody an operator, or no longer. One operator who can sign in stays.
+    async fn set_user_operator(&self, user: UserId, operator: bool) -> Result<(), Fault>;
 
     /// Makes or changes a plan.
     async fn put_plan(&self, plan: Plan) -> Result<(), Fault>;

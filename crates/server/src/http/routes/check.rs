@@ -67,7 +67,7 @@ pub(super) async fn check(State(app): State<App>, Asking(caller): Asking) -> Rep
     let limit =
         |limit: engine::seams::limiter::Limit| Limit { requests: limit.requests, window_s: limit.window_s };
     let limits = app.config.limits.requests();
-    let balance = units::balance(&app, &caller).await?;
+    let balance = units::balance(&app, caller.user).await?;
     Ok(Success::new(Check {
         message: "ok",
         version: env!("CARGO_PKG_VERSION"),

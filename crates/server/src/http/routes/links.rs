@@ -186,7 +186,7 @@ pub(super) async fn download(
     Ok(response)
 }
 
-async fn send(app: &App, file: &FileRecord, headers: &HeaderMap) -> Result<Response, Fault> {
+pub(crate) async fn send(app: &App, file: &FileRecord, headers: &HeaderMap) -> Result<Response, Fault> {
     let tag = format!("\"{}\"", file.sha256);
     let same = |name: HeaderName| {
         let value = headers.get(name).and_then(|value| value.to_str().ok());
@@ -251,7 +251,7 @@ fn part(asked: &str, size: u64) -> Part {
 }
 
 /// An original may be anything, a page with scripts too: it is sent so that a browser gives it no rights.
-fn describe(headers: &mut HeaderMap, file: &FileRecord, inline: bool) {
+pub(crate) fn describe(headers: &mut HeaderMap, file: &FileRecord, inline: bool) {
     let fixed = [
         (header::ACCEPT_RANGES, "bytes"),
         (header::CACHE_CONTROL, "no-store"),

@@ -1,17 +1,17 @@
 //! The table of routes; also the source of the `OpenAPI` document.
 
 mod boxes;
-mod chat;
+pub(crate) mod chat;
 mod check;
 mod documents;
 mod events;
 mod files;
 mod health;
-mod links;
+pub(crate) mod links;
 mod models;
-mod search;
+pub(crate) mod search;
 mod sources;
-mod upload;
+pub(crate) mod upload;
 mod usage;
 
 pub(crate) use files::no_such_file;
@@ -29,7 +29,7 @@ use utoipa::{
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::{BASE, error::ErrorEnvelope, layers};
-use crate::app::App;
+use crate::{app::App, dashboard};
 
 /// Where the description of the API is, under the base path; the one route there that needs no key.
 pub const OPENAPI: &str = "/openapi.json";
@@ -106,6 +106,7 @@ pub fn router(app: &App) -> Router {
         .route("/d/{token}", get(links::download))
         .route("/healthz", get(health::alive))
         .route("/readyz", get(health::ready))
+        .merge(dashboard::router(app))
         .fallback(layers::unknown_route)
         .method_not_allowed_fallback(layers::unknown_method)
         .with_state(app.clone())

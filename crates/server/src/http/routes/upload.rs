@@ -95,7 +95,7 @@ pub(super) async fn upload(
 
 /// The parts of an upload, as they come in.
 #[derive(Default)]
-struct Received {
+pub(crate) struct Received {
     staged: Option<(Staged, FileName, String)>,
     name: Option<FileName>,
     metadata: Option<Metadata>,
@@ -105,7 +105,7 @@ struct Received {
 }
 
 impl Received {
-    async fn from_form(app: &App, mut form: Multipart) -> Result<Self, Fault> {
+    pub(crate) async fn from_form(app: &App, mut form: Multipart) -> Result<Self, Fault> {
         let mut received = Received::default();
         while let Some(field) = form.next_field().await.map_err(broken_form)? {
             let name = field.name().unwrap_or_default().to_string();
@@ -132,7 +132,7 @@ impl Received {
     }
 
     /// The file, and how to describe it to the catalog.
-    fn whole(self) -> Result<(Staged, impl FnOnce(&Staged) -> NewFile), Fault> {
+    pub(crate) fn whole(self) -> Result<(Staged, impl FnOnce(&Staged) -> NewFile), Fault> {
         let Received { staged, name, metadata, tags, external_id, .. } = self;
         let (staged, sent_name, media_type) = staged
             .ok_or_else(|| Fault::missing("file", "the form has no part of that name with a file in it"))?;
@@ -187,7 +187,7 @@ fn broken_form(error: MultipartError) -> Fault {
     Fault::new(Reason::InvalidParameter, "the form is cut off or not well-formed multipart/form-data")
 }
 
-pub(super) fn parse_name(text: &str) -> Result<FileName, Fault> {
+pub(crate) fn parse_name(text: &str) -> Result<FileName, Fault> {
     text.parse().map_err(|wrong: String| Fault::invalid("name", wrong))
 }
 
@@ -197,7 +197,7 @@ fn parse_metadata(text: &str) -> Result<Metadata, Fault> {
 }
 
 /// A JSON array of texts, or texts with commas between them.
-pub(super) fn parse_tags(text: &str) -> Result<Vec<String>, Fault> {
+pub(crate) fn parse_tags(text: &str) -> Result<Vec<String>, Fault> {
     let tags: Vec<String> = match text.trim().starts_with('[') {
         true => serde_json::from_str(text).map_err(|wrong| {
             Fault::invalid("tags", format!("`tags` must be a JSON array of texts: {wrong}"))

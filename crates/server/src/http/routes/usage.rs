@@ -92,10 +92,10 @@ pub(super) async fn usage(
         Some(text) => text.parse().map_err(|wrong: String| Fault::invalid("month", wrong))?,
         None => Month::of(Timestamp::now()),
     };
-    let balance = units::balance_in(&app, &caller, month).await?;
+    let balance = units::balance_in(&app, caller.user, month).await?;
     let lines = app.catalog.usage(caller.user, month).await?;
     let per_day = sums(&lines, |line| line.day.clone());
-    let per_key = sums(&lines, |line| (line.key.clone(), line.key_name.clone()));
+    let per_key = sums(&lines, |line| (line.key.clone(), key_name(line)));
     let per_operation = sums(&lines, |line| line.operation);
     Ok(Success::new(UsageReport {
         month: month.to_string(),
@@ -110,6 +110,11 @@ pub(super) async fn usage(
             .map(|(operation, sum)| PerOperation { operation: operation.as_str(), sum })
             .collect(),
     }))
+}
+
+/// What is charged in the dashboard has no key, and so no name of one.
+fn key_name(line: &UsageLine) -> String {
+    if line.key == units::DASHBOARD { "Dashboard".into() } else { line.key_name.clone() }
 }
 
 /// The lines summed by what `by` makes of each.

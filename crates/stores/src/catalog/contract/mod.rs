@@ -1,11 +1,12 @@
 //! What every catalog must do, run against each of them.
 
 mod attempts;
+mod dashboard;
 mod units;
 
 use engine::{
     Reason,
-    access::{Role, Writing},
+    access::{Managing, Owning, Role, Writing},
     apikey::ApiKey,
     ids::{BoxId, FileId},
     seams::catalog::{
@@ -50,6 +51,16 @@ impl Fresh {
         self.catalog.add_key(key).await.unwrap();
         prefix
     }
+}
+
+/// The right to manage the box that may be changed.
+fn manage(writing: &Writing) -> Managing {
+    Managing::for_operator(writing.box_id())
+}
+
+/// The right of its owner.
+fn own(writing: &Writing) -> Owning {
+    Owning::for_operator(writing.box_id())
 }
 
 fn reason<T>(result: Result<T, engine::Fault>) -> Option<Reason> {
@@ -97,19 +108,25 @@ async fn a_box_keeps_an_owner() {
     let fresh = fresh();
     let (ada, eve) = (fresh.user("ada@example.org").await, fresh.user("eve@example.org").await);
     let writing = fresh.box_of(&ada).await;
-    assert_eq!(reason(fresh.catalog.revoke(&writing, ada.id).await), Some(Reason::Conflict));
-    assert_eq!(reason(fresh.catalog.grant(&writing, ada.id, Role::Viewer).await), Some(Reason::Conflict));
-    assert_eq!(reason(fresh.catalog.revoke(&writing, eve.id).await), Some(Reason::NotFound));
-    fresh.catalog.grant(&writing, eve.id, Role::Owner).await.unwrap();
-    fresh.catalog.revoke(&writing, ada.id).await.unwrap();
+    assert_eq!(reason(fresh.catalog.revoke(&manage(&writing), ada.id).await), Some(Reason::Conflict));
+    assert_eq!(
+        reason(fresh.catalog.grant(&manage(&writing), ada.id, Role::Viewer).await),
+        Some(Reason::Conflict)
+    );
+    assert_eq!(reason(fresh.catalog.revoke(&manage(&writing), eve.id).await), Some(Reason::NotFound));
+    fresh.catalog.grant(&manage(&writing), eve.id, Role::Owner).await.unwrap();
+    fresh.catalog.revoke(&manage(&writing), ada.id).await.unwrap();
     let members = fresh.catalog.members(writing.reading()).await.unwrap();
     assert_eq!(
         members.iter().map(|m| (m.email.as_str(), m.role)).collect::<Vec<_>>(),
         [("eve@example.org", Role::Owner)]
     );
     let nowhere = Writing::for_operator(BoxId::generate());
-    assert_eq!(reason(fresh.catalog.grant(&nowhere, ada.id, Role::Owner).await), Some(Reason::BoxUnknown));
-    assert_eq!(reason(fresh.catalog.delete_box(&nowhere).await), Some(Reason::BoxUnknown));
+    assert_eq!(
+        reason(fresh.catalog.grant(&manage(&nowhere), ada.id, Role::Owner).await),
+        Some(Reason::BoxUnknown)
+    );
+    assert_eq!(reason(fresh.catalog.delete_box(&own(&nowhere)).await), Some(Reason::BoxUnknown));
 }
 
 #[tokio::test]
@@ -117,7 +134,7 @@ async fn a_key_carries_its_users_roles() {
     let fresh = fresh();
     let (ada, eve) = (fresh.user("ada@example.org").await, fresh.user("eve@example.org").await);
     let (mine, hers) = (fresh.box_of(&ada).await, fresh.box_of(&eve).await);
-    fresh.catalog.grant(&hers, ada.id, Role::Viewer).await.unwrap();
+    fresh.catalog.grant(&manage(&hers), ada.id, Role::Viewer).await.unwrap();
     let prefix = fresh.key_of(&ada, None).await;
     let stored = fresh.catalog.stored_key(&prefix).await.unwrap().unwrap();
     assert_eq!(stored.state, KeyState::Active);
@@ -142,7 +159,7 @@ async fn a_scoped_key_never_widens() {
     assert_eq!(reason(fresh.catalog.add_key(foreign).await), Some(Reason::NotFound));
     assert_eq!(fresh.catalog.keys(None).await.unwrap().len(), 0, "a refused key leaves nothing behind");
     let prefix = fresh.key_of(&ada, Some(vec![mine.box_id()])).await;
-    fresh.catalog.delete_box(&mine).await.unwrap();
+    fresh.catalog.delete_box(&own(&mine)).await.unwrap();
     let stored = fresh.catalog.stored_key(&prefix).await.unwrap().unwrap();
     assert_eq!(stored.caller.scope, Some(Default::default()), "its box is gone: the key is good for none");
 }
@@ -160,9 +177,9 @@ async fn every_change_of_access_changes_the_version() {
         assert_ne!(now, last, "{what} left the version as it was");
         last = now;
     };
-    catalog.grant(&writing, eve.id, Role::Admin).await.unwrap();
+    catalog.grant(&manage(&writing), eve.id, Role::Admin).await.unwrap();
     changed("grant").await;
-    catalog.revoke(&writing, eve.id).await.unwrap();
+    catalog.revoke(&manage(&writing), eve.id).await.unwrap();
     changed("revoke").await;
     catalog.set_user_disabled(ada.id, true).await.unwrap();
     changed("disable").await;
@@ -179,7 +196,7 @@ async fn every_change_of_access_changes_the_version() {
     assert_eq!(catalog.stored_key(&prefix).await.unwrap().unwrap().state, KeyState::Revoked);
     fresh.key_of(&ada, None).await;
     changed("add key").await;
-    catalog.delete_box(&writing).await.unwrap();
+    catalog.delete_box(&own(&writing)).await.unwrap();
     changed("delete box").await;
     catalog.add_box("b".parse().unwrap(), ada.id).await.unwrap();
     changed("add box").await;

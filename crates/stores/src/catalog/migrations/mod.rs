@@ -9,6 +9,7 @@ const STEPS: &[&str] = &[
     include_str!("20261116_files.sql"),
     include_str!("20261118_reindex.sql"),
     include_str!("20261119_units.sql"),
+    include_str!("20261120_dashboard.sql"),
 ];
 
 /// Runs the steps that the database has not seen, each in its own transaction.

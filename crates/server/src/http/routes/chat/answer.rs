@@ -167,7 +167,7 @@ fn annotations(text: &str, citations: &[CitationObject]) -> Vec<Value> {
 }
 
 /// What the frames and the whole answer have in common.
-pub(super) struct Head {
+pub(crate) struct Head {
     id: String,
     created: i64,
     model: BoxId,
@@ -176,7 +176,7 @@ pub(super) struct Head {
 }
 
 impl Head {
-    pub(super) fn new(model: BoxId, origin: Origin, request: RequestId) -> Self {
+    pub(crate) fn new(model: BoxId, origin: Origin, request: RequestId) -> Self {
         let id = format!("chatcmpl-{}", Uuid::now_v7().simple());
         Head { id, created: Timestamp::now().as_second(), model, origin, request }
     }

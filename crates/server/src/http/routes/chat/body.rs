@@ -22,7 +22,7 @@ const MOST_STOPS: usize = 4;
 
 /// A conversation, in OpenAI's words, and what of ours goes with it.
 #[derive(Deserialize, ToSchema)]
-pub(in super::super) struct ChatBody {
+pub(crate) struct ChatBody {
     /// What was said; roles system, developer, user, assistant. The last user message is the question.
     #[schema(value_type = Vec<Object>)]
     messages: Option<Value>,

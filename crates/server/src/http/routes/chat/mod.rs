@@ -3,13 +3,14 @@
 mod answer;
 mod body;
 
-use answer::{CompletionEnvelope, Head};
+use answer::CompletionEnvelope;
+pub(crate) use answer::Head;
 use axum::{
     extract::State,
     http::{HeaderMap, Uri},
     response::Response,
 };
-use body::ChatBody;
+pub(crate) use body::ChatBody;
 use engine::{Fault, Reason, access::Reading, cost, seams::catalog::Operation};
 
 use crate::{
@@ -70,7 +71,8 @@ pub(super) async fn complete_in_box(
     Ok(reply(&app, reading, payer, head, body.value).await?)
 }
 
-async fn reply(
+/// Answers, whole or as a stream, and charges whoever pays.
+pub(crate) async fn reply(
     app: &App,
     reading: Reading,
     payer: Payer,

@@ -1,0 +1,67 @@
+//! The boxes one has a part in, and making one.
+
+use askama::Template;
+use axum::extract::State;
+use engine::{
+    access::Role,
+    ids::BoxId,
+    seams::catalog::{Action, BoxName},
+};
+
+use super::{
+    audit,
+    fields::Fields,
+    page::{self, Frame, Place, Shown},
+    permit::SignedIn,
+    show,
+};
+use crate::app::App;
+
+/// A box as the list shows it.
+struct Card {
+    id: BoxId,
+    name: String,
+    role: Role,
+    files: String,
+    pages: String,
+    size: String,
+    members: String,
+    under_way: u64,
+    failed: u64,
+}
+
+#[derive(Template)]
+#[template(path = "boxes.html")]
+struct BoxesPage {
+    frame: Frame,
+    boxes: Vec<Card>,
+}
+
+/// All boxes that one may read.
+pub(super) async fn list(State(app): State<App>, who: SignedIn) -> Shown {
+    let records = app.catalog.boxes_of(&who.person().readable()).await?;
+    let readings: Vec<_> =
+        records.iter().map(|record| who.person().may_read(record.id)).collect::<Result<_, _>>()?;
+    let totals = app.catalog.totals(&readings).await?;
+    let boxes = records.into_iter().zip(totals).map(|(record, totals)| Card {
+        id: record.id,
+        name: record.name.as_str().to_string(),
+        role: who.person().role(record.id).unwrap_or(Role::Viewer),
+        files: show::count(totals.files, "file", "files"),
+        pages: show::count(totals.pages, "page", "pages"),
+        size: show::size(totals.bytes),
+        members: show::count(totals.members, "member", "members"),
+        under_way: totals.under_way,
+        failed: totals.failed,
+    });
+    let boxes = boxes.collect();
+    page::show(&BoxesPage { frame: Frame::new(&app, &who.0, "Boxes", Place::Boxes), boxes })
+}
+
+/// Makes a box and goes there.
+pub(super) async fn add(State(app): State<App>, who: SignedIn, fields: Fields) -> Shown {
+    let name: BoxName = fields.parse("name")?;
+    let record = app.catalog.add_box(name, who.user().id).await?;
+    audit::note(&app, &who.0, Action::BoxMade, Some(record.id), record.name.as_str()).await?;
+    Ok(page::go(format!("/boxes/{}", record.id)))
+}

@@ -1,0 +1,63 @@
+//! The fields of a form.
+
+use std::str::FromStr;
+
+use axum::{
+    body::to_bytes,
+    extract::{FromRequest, Request},
+};
+use engine::{Fault, Reason};
+
+use crate::{app::App, http::error::Failure};
+
+/// As `csrf` lets through.
+const LARGEST: usize = 256 * 1024;
+
+/// A form as it was sent; a name may stand more than once.
+pub(super) struct Fields(Vec<(String, String)>);
+
+impl FromRequest<App> for Fields {
+    type Rejection = Failure;
+
+    async fn from_request(request: Request, _: &App) -> Result<Self, Failure> {
+        let bytes = to_bytes(request.into_body(), LARGEST)
+            .await
+            .map_err(|_| Fault::new(Reason::TooLarge, "the form is too large"))?;
+        Ok(Fields(form_urlencoded::parse(&bytes).into_owned().collect()))
+    }
+}
+
+impl Fields {
+    /// The field's text, trimmed; a field that is not there is empty.
+    pub(super) fn text(&self, name: &str) -> &str {
+        self.raw(name).trim()
+    }
+
+    /// The field's text as it was sent: for passwords.
+    pub(super) fn raw(&self, name: &str) -> &str {
+        self.0.iter().find(|(found, _)| found == name).map_or("", |(_, value)| value)
+    }
+
+    /// Whether a box was ticked.
+    pub(super) fn ticked(&self, name: &str) -> bool {
+        !self.raw(name).is_empty()
+    }
+
+    /// All texts of fields of this name.
+    pub(super) fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
+        self.0.iter().filter(move |(found, _)| found == name).map(|(_, value)| value.as_str())
+    }
+
+    /// The field read into the type it stands for.
+    pub(super) fn parse<T: FromStr<Err: std::fmt::Display>>(&self, name: &str) -> Result<T, Fault> {
+        self.text(name).parse().map_err(|wrong: T::Err| Fault::invalid(name, wrong.to_string()))
+    }
+
+    /// The same, where an empty field stands for nothing.
+    pub(super) fn optional<T: FromStr<Err: std::fmt::Display>>(
+        &self,
+        name: &str,
+    ) -> Result<Option<T>, Fault> {
+        if self.text(name).is_empty() { Ok(None) } else { self.parse(name).map(Some) }
+    }
+}

@@ -1,0 +1,382 @@
+//! One file: the original beside the text that was read from it, how each page was read, and what can be done to it.
+
+use askama::Template;
+use axum::{
+    extract::{Path, Query, State},
+    http::{HeaderMap, HeaderValue, header},
+    response::Response,
+};
+use engine::{
+    Fault,
+    access::{Reading, Writing},
+    document::{Format, Page},
+    seams::catalog::{Action, FileChanges, FileRecord},
+};
+use serde::Deserialize;
+
+use super::{
+    audit,
+    fields::Fields,
+    files::{self, ReceiptLine, Row},
+    page::{self, Frame, Place, Shown},
+    permit::{AtFile, Here, no_such_file},
+    show::{self, Moment},
+};
+use crate::{
+    app::App,
+    http::{
+        error::Failure,
+        routes::{links, upload},
+    },
+};
+
+/// Pages of the report on one page of ours.
+const REPORTED: u32 = 200;
+
+/// A page's text in up to three parts, the middle one marked.
+pub(super) struct Text {
+    pub(super) before: String,
+    pub(super) marked: String,
+    pub(super) after: String,
+}
+
+impl Text {
+    /// The text with what stands between these code points marked.
+    pub(super) fn marked(text: &str, span: Option<(u32, u32)>) -> Self {
+        let (start, end) = span.unwrap_or((u32::MAX, u32::MAX));
+        let at = |wanted: u32| {
+            let found = text.char_indices().nth(wanted as usize).map(|(at, _)| at);
+            found.unwrap_or(text.len())
+        };
+        let (start, end) = (at(start), at(end.max(start)));
+        Text {
+            before: text[..start].to_string(),
+            marked: text[start..end].to_string(),
+            after: text[end..].to_string(),
+        }
+    }
+}
+
+/// How a page was read.
+struct PageNotes {
+    number: u32,
+    label: String,
+    characters: String,
+    how: String,
+    tables: u32,
+    warnings: Vec<String>,
+}
+
+impl PageNotes {
+    fn of(page: &Page) -> Self {
+        let how = match (page.ocr, page.confidence) {
+            (true, Some(sure)) => format!("Recognised from a picture, {:.0}% sure", sure * 100.0),
+            (true, None) => "Recognised from a picture".into(),
+            (false, _) => match page.format {
+                Format::Markdown => "Read, with its structure".to_string(),
+                Format::Text => "Read as plain text".to_string(),
+            },
+        };
+        PageNotes {
+            number: page.number,
+            label: page.label.clone(),
+            characters: show::number(page.text.chars().count() as u64),
+            how,
+            tables: page.tables,
+            warnings: page.warnings.clone(),
+        }
+    }
+}
+
+/// How the original is shown.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum View {
+    /// In the browser's own reader.
+    Pdf,
+    Picture,
+    /// In a frame without any rights.
+    Frame,
+    /// Not at all: to be downloaded.
+    Nothing,
+}
+
+fn view_of(file: &FileRecord) -> View {
+    let kind = file.media_type.split(';').next().unwrap_or_default().trim();
+    match kind {
+        "application/pdf" => View::Pdf,
+        "image/png" | "image/jpeg" | "image/gif" | "image/webp" | "image/svg+xml" | "image/bmp" => {
+            View::Picture
+        }
+        "application/json" => View::Frame,
+        kind if kind.starts_with("text/") => View::Frame,
+        _ => View::Nothing,
+    }
+}
+
+#[derive(Template)]
+#[template(path = "file.html")]
+struct FilePage {
+    frame: Frame,
+    here: Here,
+    row: Row,
+    file_tags: String,
+    view: &'static str,
+    page: Option<PageNotes>,
+    text: Text,
+    count: u32,
+    previous: Option<u32>,
+    next: Option<u32>,
+    language: String,
+    indexed: Option<Moment>,
+    passages: String,
+    sha256: String,
+    warnings: Vec<String>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Spot {
+    page: Option<u32>,
+    start: Option<u32>,
+    end: Option<u32>,
+}
+
+impl Spot {
+    fn span(&self) -> Option<(u32, u32)> {
+        self.start.zip(self.end)
+    }
+}
+
+async fn read_page(
+    app: &App,
+    reading: &Reading,
+    file: &FileRecord,
+    number: u32,
+) -> Result<Option<Page>, Fault> {
+    let found = app.library.index.pages(reading, file.id, number.max(1), 1).await?.into_iter().next();
+    Ok(found.filter(|page| page.number == number))
+}
+
+/// The original beside the text.
+pub(super) async fn show(
+    State(app): State<App>,
+    AtFile { at, file }: AtFile<Reading>,
+    Query(spot): Query<Spot>,
+) -> Shown {
+    let count = file.extent.pages;
+    let number = spot.page.unwrap_or(1).clamp(1, count.max(1));
+    let page = read_page(&app, &at.right, &file, number).await?;
+    let text = Text::marked(page.as_ref().map_or("", |page| &page.text), spot.span());
+    page::show(&FilePage {
+        frame: Frame::new(
+            &app,
+            &at.who.0,
+            format!("{} · {}", file.name.as_str(), at.here.name),
+            Place::Boxes,
+        ),
+        row: Row::of(&file),
+        file_tags: file.tags.join(", "),
+        view: match view_of(&file) {
+            View::Pdf => "pdf",
+            View::Picture => "picture",
+            View::Frame => "frame",
+            View::Nothing => "nothing",
+        },
+        page: page.as_ref().map(PageNotes::of),
+        text,
+        count,
+        previous: (number > 1).then(|| number - 1),
+        next: (number < count).then_some(number + 1),
+        language: file.language.clone().unwrap_or_default(),
+        indexed: file.indexed_at.map(Moment::of),
+        passages: show::count(file.extent.chunks.into(), "passage", "passages"),
+        sha256: file.sha256.clone(),
+        warnings: file.warnings.clone(),
+        here: at.here,
+    })
+}
+
+#[derive(Template)]
+#[template(path = "report.html")]
+struct ReportPage {
+    frame: Frame,
+    here: Here,
+    row: Row,
+    pages: Vec<PageNotes>,
+    count: u32,
+    next: Option<u32>,
+    warnings: Vec<String>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct From {
+    from: Option<u32>,
+}
+
+/// How each page was read.
+pub(super) async fn report(
+    State(app): State<App>,
+    AtFile { at, file }: AtFile<Reading>,
+    Query(query): Query<From>,
+) -> Shown {
+    let from = query.from.unwrap_or(1).max(1);
+    let pages = app.library.index.pages(&at.right, file.id, from, REPORTED).await?;
+    let next = pages.last().map(|last| last.number + 1).filter(|&next| next <= file.extent.pages);
+    page::show(&ReportPage {
+        frame: Frame::new(&app, &at.who.0, format!("Report · {}", file.name.as_str()), Place::Boxes),
+        row: Row::of(&file),
+        pages: pages.iter().map(PageNotes::of).collect(),
+        count: file.extent.pages,
+        next,
+        warnings: file.warnings.clone(),
+        here: at.here,
+    })
+}
+
+#[derive(Template)]
+#[template(path = "page_text.html")]
+struct PageText {
+    here: Here,
+    file: String,
+    file_name: String,
+    number: u32,
+    label: String,
+    text: Text,
+    start: Option<u32>,
+    end: Option<u32>,
+}
+
+/// One page's text, for the panel beside hits and answers.
+pub(super) async fn one_page(
+    State(app): State<App>,
+    AtFile { at, file }: AtFile<Reading>,
+    Path(segments): Path<Vec<(String, String)>>,
+    Query(spot): Query<Spot>,
+) -> Shown {
+    let number = segments.iter().find(|(name, _)| name == "number").and_then(|(_, text)| text.parse().ok());
+    let page = read_page(&app, &at.right, &file, number.unwrap_or(0)).await?.ok_or_else(no_such_file)?;
+    page::show(&PageText {
+        file: file.id.to_string(),
+        file_name: file.name.as_str().to_string(),
+        number: page.number,
+        label: page.label.clone(),
+        text: Text::marked(&page.text, spot.span()),
+        start: spot.start,
+        end: spot.end,
+        here: at.here,
+    })
+}
+
+/// The original, to be looked at inside our page: without any rights, whatever it holds.
+pub(super) async fn original(
+    State(app): State<App>,
+    AtFile { file, .. }: AtFile<Reading>,
+    headers: HeaderMap,
+) -> Result<Response, Failure> {
+    let view = view_of(&file);
+    let mut response = links::send(&app, &file, &headers).await?;
+    let headers = response.headers_mut();
+    let (kind, policy) = match view {
+        // The browser's reader draws it, and no page of ours; a sandbox would keep even that from working.
+        View::Pdf => (
+            Some("application/pdf"),
+            "default-src 'none'; object-src 'self'; plugin-types application/pdf; style-src 'unsafe-inline'; \
+             frame-ancestors 'self'",
+        ),
+        View::Frame if !file.media_type.starts_with("text/html") => {
+            (Some("text/plain; charset=utf-8"), "sandbox; default-src 'none'; frame-ancestors 'self'")
+        }
+        View::Frame | View::Picture => (
+            None,
+            "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'",
+        ),
+        View::Nothing => (Some("application/octet-stream"), "sandbox; default-src 'none'"),
+    };
+    if let Some(kind) = kind {
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+        headers.insert(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"));
+    } else {
+        links::describe(headers, &file, view != View::Nothing);
+    }
+    headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy));
+    headers.insert("x-frame-options", HeaderValue::from_static("SAMEORIGIN"));
+    let disposition = if view == View::Nothing { "attachment" } else { "inline" };
+    headers.insert(header::CONTENT_DISPOSITION, HeaderValue::from_static(disposition));
+    Ok(response)
+}
+
+/// The original, to be kept.
+pub(super) async fn download(
+    State(app): State<App>,
+    AtFile { at, file }: AtFile<Reading>,
+    headers: HeaderMap,
+) -> Result<Response, Failure> {
+    let mut response = links::send(&app, &file, &headers).await?;
+    links::describe(response.headers_mut(), &file, false);
+    audit::note(&app, &at.who.0, Action::FileDownloaded, Some(at.here.id), file.name.as_str()).await?;
+    Ok(response)
+}
+
+fn address(here: &Here, file: &FileRecord) -> String {
+    format!("/boxes/{}/files/{}", here.id, file.id)
+}
+
+/// Another name, other labels.
+pub(super) async fn change(
+    State(app): State<App>,
+    AtFile { at, file }: AtFile<Writing>,
+    fields: Fields,
+) -> Shown {
+    let changes = FileChanges {
+        name: Some(upload::parse_name(fields.text("name"))?),
+        tags: Some(upload::parse_tags(fields.text("tags"))?),
+        metadata: None,
+    };
+    app.catalog.change_file(&at.right, file.id, changes).await?.ok_or_else(no_such_file)?;
+    audit::note(&app, &at.who.0, Action::FileChanged, Some(at.here.id), file.name.as_str()).await?;
+    Ok(page::go(format!("{}?done=file-changed", address(&at.here, &file))))
+}
+
+/// Reads it again.
+pub(super) async fn read_again(State(app): State<App>, AtFile { at, file }: AtFile<Writing>) -> Shown {
+    files::read_again(&app, &at.right, &file).await?;
+    audit::note(&app, &at.who.0, Action::FileReadAgain, Some(at.here.id), file.name.as_str()).await?;
+    Ok(page::go(format!("{}?done=read-again", address(&at.here, &file))))
+}
+
+#[derive(Template)]
+#[template(path = "receipt.html")]
+struct ReceiptPage {
+    frame: Frame,
+    here: Here,
+    receipt: ReceiptLine,
+}
+
+/// Deletes it for good, and says what went.
+pub(super) async fn delete(State(app): State<App>, AtFile { at, file }: AtFile<Writing>) -> Shown {
+    let receipt = app.library.delete(&at.right, file.id).await?.ok_or_else(no_such_file)?;
+    audit::note(&app, &at.who.0, Action::FileDeleted, Some(at.here.id), file.name.as_str()).await?;
+    page::show(&ReceiptPage {
+        frame: Frame::new(&app, &at.who.0, "Deleted", Place::Boxes),
+        receipt: ReceiptLine::of(receipt),
+        here: at.here,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn offsets_are_code_points_and_never_out_of_the_text() {
+        let text = Text::marked("größe und maß", Some((0, 5)));
+        assert_eq!(
+            (text.before.as_str(), text.marked.as_str(), text.after.as_str()),
+            ("", "größe", " und maß")
+        );
+        let text = Text::marked("kurz", Some((2, 99)));
+        assert_eq!((text.before.as_str(), text.marked.as_str()), ("ku", "rz"));
+        let text = Text::marked("kurz", Some((3, 1)));
+        assert_eq!((text.before.as_str(), text.marked.as_str(), text.after.as_str()), ("kur", "", "z"));
+        assert_eq!(Text::marked("kurz", None).before, "kurz");
+    }
+}

@@ -1,0 +1,360 @@
+//! The files of a box: the list, what is done to several at once, and how they fare, live.
+
+use std::{convert::Infallible, time::Duration};
+
+use askama::Template;
+use axum::{
+    extract::{Query, State},
+    response::{
+        IntoResponse,
+        sse::{Event, KeepAlive, Sse},
+    },
+};
+use engine::{
+    Fault,
+    access::{Reading, Writing},
+    ids::FileId,
+    seams::catalog::{Action, FileChanges, FileCursor, FilePage, FileQuery, FileRecord, FileStatus, SortKey},
+};
+use futures::{Stream, stream};
+use serde::Deserialize;
+use serde_json::json;
+use tokio::sync::broadcast::error::RecvError;
+
+use super::{
+    audit,
+    fields::Fields,
+    page::{self, Frame, Place, Shown},
+    permit::{Here, InBox},
+    show::{self, Moment},
+};
+use crate::{
+    app::App,
+    http::{error::Failure, routes::upload, token},
+    library::Receipt,
+};
+
+/// Files on a page: enough to work with, little enough to be there at once.
+const PAGE: u32 = 50;
+/// Keeps proxies from closing a quiet connection.
+const PING: Duration = Duration::from_secs(15);
+
+/// A file as a list shows it.
+pub(super) struct Row {
+    pub(super) id: FileId,
+    pub(super) name: String,
+    pub(super) kind: String,
+    pub(super) size: String,
+    pub(super) pages: String,
+    pub(super) status: &'static str,
+    pub(super) words: String,
+    /// Why it could not be read, or what should be known.
+    pub(super) reason: String,
+    pub(super) tags: Vec<String>,
+    pub(super) added: Moment,
+    /// Pages read, of how many.
+    pub(super) progress: Option<(u32, u32)>,
+}
+
+impl Row {
+    pub(super) fn of(file: &FileRecord) -> Self {
+        let progress = match (file.status, file.progress.total) {
+            (FileStatus::Processing, Some(total)) if total > 0 => Some((file.progress.done, total)),
+            _ => None,
+        };
+        Row {
+            id: file.id,
+            name: file.name.as_str().to_string(),
+            kind: show::kind(&file.media_type, file.name.as_str()),
+            size: show::size(file.size),
+            pages: if file.extent.pages == 0 { "–".into() } else { show::number(file.extent.pages.into()) },
+            status: file.status.as_str(),
+            words: words(file.status).into(),
+            reason: reason(file),
+            tags: file.tags.clone(),
+            added: Moment::of(file.created_at),
+            progress,
+        }
+    }
+}
+
+pub(super) fn words(status: FileStatus) -> &'static str {
+    match status {
+        FileStatus::Queued => "Waiting",
+        FileStatus::Processing => "Being read",
+        FileStatus::Ready => "Ready",
+        FileStatus::ReadyWithWarnings => "Ready, with warnings",
+        FileStatus::Failed => "Failed",
+        FileStatus::Deleting => "Going away",
+    }
+}
+
+fn reason(file: &FileRecord) -> String {
+    match file.status {
+        FileStatus::Failed => file.error.clone().unwrap_or_else(|| "it could not be read".into()),
+        FileStatus::ReadyWithWarnings => file.warnings.join("; "),
+        _ => String::new(),
+    }
+}
+
+/// What the list is asked for.
+#[derive(Deserialize, Default)]
+pub(super) struct Wanted {
+    #[serde(default)]
+    q: String,
+    #[serde(default)]
+    status: String,
+    #[serde(default)]
+    tag: String,
+    #[serde(default)]
+    sort: String,
+    #[serde(default)]
+    after: String,
+}
+
+impl Wanted {
+    fn order(&self) -> (SortKey, bool) {
+        let (descending, field) =
+            self.sort.strip_prefix('-').map_or((false, &self.sort[..]), |field| (true, field));
+        match field {
+            "name" => (SortKey::Name, descending),
+            "size" => (SortKey::Size, descending),
+            "pages" => (SortKey::Pages, descending),
+            "added" => (SortKey::CreatedAt, descending),
+            _ => (SortKey::CreatedAt, true),
+        }
+    }
+
+    fn query(&self) -> FileQuery {
+        let (sort, descending) = self.order();
+        let statuses = match self.status.as_str() {
+            "ready" => vec![FileStatus::Ready, FileStatus::ReadyWithWarnings],
+            "under-way" => vec![FileStatus::Queued, FileStatus::Processing],
+            other => other.parse().into_iter().collect(),
+        };
+        let after: Option<FileCursor> =
+            token::decode(&self.after).and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        FileQuery {
+            name_part: Some(self.q.trim().to_string()).filter(|part| !part.is_empty()),
+            statuses,
+            tags: Some(self.tag.trim().to_string()).filter(|tag| !tag.is_empty()).into_iter().collect(),
+            sort,
+            descending,
+            after,
+            limit: PAGE,
+        }
+    }
+
+    /// The address of the same list with another order or place.
+    fn address(&self, here: &Here, sort: &str, after: Option<&FileCursor>) -> String {
+        let mut query = form_urlencoded::Serializer::new(String::new());
+        for (name, value) in
+            [("q", &self.q[..]), ("status", &self.status), ("tag", &self.tag), ("sort", sort)]
+        {
+            if !value.is_empty() {
+                query.append_pair(name, value);
+            }
+        }
+        if let Some(after) = after {
+            query.append_pair("after", &token::encode(&serde_json::to_vec(after).unwrap_or_default()));
+        }
+        let query = query.finish();
+        format!("/boxes/{}{}{query}", here.id, if query.is_empty() { "" } else { "?" })
+    }
+}
+
+/// A column that the list can be sorted by.
+struct Column {
+    title: &'static str,
+    address: String,
+    /// ascending, descending or none, as screen readers want it.
+    order: &'static str,
+    class: &'static str,
+}
+
+#[derive(Template)]
+#[template(path = "files.html")]
+struct FilesPage {
+    frame: Frame,
+    here: Here,
+    rows: Vec<Row>,
+    wanted: Wanted,
+    columns: Vec<Column>,
+    total: String,
+    /// Whether the box has no file at all.
+    empty: bool,
+    filtered: bool,
+    first: Option<String>,
+    next: Option<String>,
+    largest: String,
+    receipts: Vec<ReceiptLine>,
+}
+
+/// What was removed with a file.
+pub(super) struct ReceiptLine {
+    pub(super) name: String,
+    pub(super) words: String,
+    pub(super) sha256: String,
+}
+
+impl ReceiptLine {
+    pub(super) fn of(receipt: Receipt) -> Self {
+        let removed = receipt.removed;
+        let original = match receipt.originals {
+            0 => "the original is kept for another file of the same bytes".to_string(),
+            _ => "the original".to_string(),
+        };
+        ReceiptLine {
+            words: format!(
+                "{original}, {}, {}, {}",
+                show::count(removed.pages, "page", "pages"),
+                show::count(removed.chunks, "passage", "passages"),
+                show::count(removed.vectors, "vector", "vectors"),
+            ),
+            name: receipt.file.name.as_str().to_string(),
+            sha256: receipt.file.sha256,
+        }
+    }
+}
+
+fn columns(wanted: &Wanted, here: &Here) -> Vec<Column> {
+    let (now, descending) = wanted.order();
+    let known = [
+        ("Name", "name", SortKey::Name, ""),
+        ("Pages", "pages", SortKey::Pages, "number wide"),
+        ("Size", "size", SortKey::Size, "number wide"),
+        ("Added", "added", SortKey::CreatedAt, "wide"),
+    ];
+    let column = |(title, field, key, class): (&'static str, &str, SortKey, &'static str)| {
+        let current = key == now;
+        let sort = if current && !descending { format!("-{field}") } else { field.to_string() };
+        let order = match (current, descending) {
+            (false, _) => "none",
+            (true, false) => "ascending",
+            (true, true) => "descending",
+        };
+        Column { title, address: wanted.address(here, &sort, None), order, class }
+    };
+    known.map(column).into()
+}
+
+/// The list.
+pub(super) async fn list(State(app): State<App>, at: InBox<Reading>, Query(wanted): Query<Wanted>) -> Shown {
+    let found = app.catalog.list_files(&[at.right], wanted.query()).await?;
+    page::show(&files_page(&app, at.who.0.as_ref(), at.here, wanted, found, Vec::new()))
+}
+
+fn files_page(
+    app: &App,
+    visit: &super::visit::Visit,
+    here: Here,
+    wanted: Wanted,
+    found: FilePage,
+    receipts: Vec<ReceiptLine>,
+) -> FilesPage {
+    let filtered = !(wanted.q.is_empty() && wanted.status.is_empty() && wanted.tag.is_empty());
+    FilesPage {
+        frame: Frame::new(app, visit, format!("Files · {}", here.name), Place::Boxes),
+        rows: found.files.iter().map(Row::of).collect(),
+        columns: columns(&wanted, &here),
+        total: show::count(found.total, "file", "files"),
+        empty: found.total == 0 && !filtered,
+        filtered,
+        first: (!wanted.after.is_empty()).then(|| wanted.address(&here, &wanted.sort, None)),
+        next: found.next.as_ref().map(|after| wanted.address(&here, &wanted.sort, Some(after))),
+        largest: format!("{} MB", app.config.limits.file_mb),
+        wanted,
+        here,
+        receipts,
+    }
+}
+
+/// Does something to all selected files.
+pub(super) async fn selected(State(app): State<App>, at: InBox<Writing>, fields: Fields) -> Shown {
+    let ids: Vec<FileId> = fields.all("file").filter_map(|id| id.parse().ok()).collect();
+    if ids.is_empty() {
+        return Err(Fault::invalid("file", "no file is selected").into());
+    }
+    let visit = &at.who.0;
+    let mut receipts = Vec::new();
+    let tags = upload::parse_tags(fields.text("tags"))?;
+    for id in ids {
+        let Some(file) = app.catalog.files(at.right.reading(), &[id]).await?.pop().flatten() else {
+            continue;
+        };
+        let name = file.name.as_str().to_string();
+        match fields.text("action") {
+            "delete" => {
+                if let Some(receipt) = app.library.delete(&at.right, id).await? {
+                    audit::note(&app, visit, Action::FileDeleted, Some(at.here.id), name).await?;
+                    receipts.push(ReceiptLine::of(receipt));
+                }
+            }
+            "read-again" => {
+                read_again(&app, &at.right, &file).await?;
+                audit::note(&app, visit, Action::FileReadAgain, Some(at.here.id), name).await?;
+            }
+            "tag" => {
+                let all: Vec<String> = file.tags.iter().chain(&tags).cloned().collect();
+                let changes = FileChanges { tags: Some(all), ..FileChanges::default() };
+                app.catalog.change_file(&at.right, id, changes).await?;
+                audit::note(&app, visit, Action::FileChanged, Some(at.here.id), name).await?;
+            }
+            other => {
+                return Err(Fault::invalid("action", format!("`{other}` cannot be done to files")).into());
+            }
+        }
+    }
+    let wanted = Wanted::default();
+    let found = app.catalog.list_files(&[*at.right.reading()], wanted.query()).await?;
+    page::show(&files_page(&app, visit, at.here, wanted, found, receipts))
+}
+
+/// Puts a file into the queue again.
+pub(super) async fn read_again(app: &App, writing: &Writing, file: &FileRecord) -> Result<(), Fault> {
+    app.catalog.requeue_file(writing, file.id).await?;
+    if let Some(now) = app.catalog.files(writing.reading(), &[file.id]).await?.pop().flatten() {
+        app.library.tell(now);
+    }
+    app.library.wake.notify_waiters();
+    Ok(())
+}
+
+/// Every change of a file of the box, as it happens.
+pub(super) async fn events(State(app): State<App>, at: InBox<Reading>) -> Result<impl IntoResponse, Failure> {
+    let stream = changes(app, at);
+    Ok(Sse::new(stream).keep_alive(KeepAlive::new().interval(PING).text("ping")))
+}
+
+fn changes(app: App, at: InBox<Reading>) -> impl Stream<Item = Result<Event, Infallible>> {
+    let receiver = app.library.listen();
+    let state = (app, receiver, at);
+    stream::unfold(state, |(app, mut receiver, at)| async move {
+        loop {
+            let received = tokio::select! {
+                received = receiver.recv() => received,
+                () = app.shutdown.cancelled() => return None,
+            };
+            let file = match received {
+                Ok(file) => file,
+                // Whoever fell behind goes on with what is newest.
+                Err(RecvError::Lagged(_)) => continue,
+                Err(RecvError::Closed) => return None,
+            };
+            if file.box_id != at.here.id {
+                continue;
+            }
+            // The sign-in may have ended since, or the role been taken away.
+            still_may_read(&app, &at).await.ok()??;
+            let row = Row::of(&file);
+            let event = json!({"id": row.id, "name": row.name, "kind": row.kind, "size": row.size, "pages": row.pages,
+                "status": row.status, "words": row.words, "reason": row.reason, "progress": row.progress});
+            return Some((Ok(Event::default().data(event.to_string())), (app, receiver, at)));
+        }
+    })
+}
+
+async fn still_may_read(app: &App, at: &InBox<Reading>) -> Result<Option<Reading>, Fault> {
+    let person = super::visit::person_now(app, &at.who.0.token).await?;
+    Ok(person.and_then(|person| person.may_read(at.here.id).ok()))
+}

@@ -1,0 +1,209 @@
+//! The dashboard: what people see at `/`, from the same binary, without a request to anybody else.
+//!
+//! A request goes `visit → csrf → page::present → a handler`: [`visit`] finds out who it is, [`csrf`] that they mean it,
+//! [`page`] turns what comes back into something to look at. [`ROUTES`] is all there is, and says what each takes; a handler
+//! gets in hand what it asks for in its arguments ([`permit`]), and can reach nothing without.
+
+mod assets;
+mod audit;
+mod boxes;
+mod chat;
+mod csrf;
+mod fields;
+mod file;
+mod files;
+mod keys;
+mod members;
+mod oidc;
+mod onetime;
+mod operator;
+mod page;
+mod permit;
+mod profile;
+mod search;
+mod settings;
+mod show;
+mod signin;
+mod snippets;
+mod upload;
+mod usage;
+mod visit;
+
+use axum::{
+    Router,
+    http::Method,
+    middleware::from_fn_with_state,
+    routing::{MethodRouter, get, post},
+};
+
+use engine::Fault;
+pub use onetime::set_up_link;
+pub use operator::About;
+use tokio::sync::Semaphore;
+pub(crate) use visit::sweep;
+
+use crate::{app::App, config::Config, passwords};
+
+/// See [`Dashboard`].
+const HASHING: usize = 4;
+
+/// What the dashboard needs beside what the API does.
+pub struct Dashboard {
+    /// Style sheet, script and icon.
+    assets: assets::Assets,
+    /// Sign-in with an account elsewhere, where that is set.
+    oidc: Option<oidc::Provider>,
+    /// What the server is made of.
+    about: About,
+    /// Passwords that may be hashed at the same time: each takes 19 MB and a core.
+    hashing: Semaphore,
+}
+
+impl Dashboard {
+    /// A dashboard with these settings.
+    pub fn new(config: &Config, about: About) -> Self {
+        Dashboard {
+            assets: assets::Assets::new(),
+            oidc: oidc::Provider::of(&config.oidc),
+            about,
+            hashing: Semaphore::new(HASHING),
+        }
+    }
+
+    /// Whether a password is the one of this hash.
+    async fn verify(&self, password: &str, hash: Option<String>) -> Result<bool, Fault> {
+        let _permit = self.hashing.acquire().await.map_err(Fault::internal)?;
+        let password = password.to_string();
+        let verify = move || passwords::verify(&password, hash.as_deref());
+        tokio::task::spawn_blocking(verify).await.map_err(Fault::internal)
+    }
+
+    /// The hash of a new password, or what is wrong with it.
+    async fn hash(&self, password: &str) -> Result<String, Fault> {
+        let _permit = self.hashing.acquire().await.map_err(Fault::internal)?;
+        let password = password.to_string();
+        let hashed = tokio::task::spawn_blocking(move || passwords::hash(&password)).await;
+        hashed.map_err(Fault::internal)?.map_err(|wrong| Fault::invalid("password", wrong))
+    }
+}
+
+/// What a route takes of whoever asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Needs {
+    /// Nothing.
+    Nothing,
+    /// To be signed in.
+    SignedIn,
+    /// A part in the box in the path: viewer or more.
+    Reading,
+    /// To be editor of it or more.
+    Writing,
+    /// To be admin of it or more.
+    Managing,
+    /// To be its owner.
+    Owning,
+    /// To be an operator of the server.
+    Operating,
+}
+
+/// One way into the dashboard.
+pub struct Route {
+    /// GET reads, POST changes.
+    pub method: Method,
+    /// The path, with `{box_id}` and the like.
+    pub path: &'static str,
+    /// What it takes.
+    pub needs: Needs,
+    handler: fn() -> MethodRouter<App>,
+}
+
+/// A page or a part of one.
+const fn page(path: &'static str, needs: Needs, handler: fn() -> MethodRouter<App>) -> Route {
+    Route { method: Method::GET, path, needs, handler }
+}
+
+/// Something that is done; asks for the form's token.
+const fn form(path: &'static str, needs: Needs, handler: fn() -> MethodRouter<App>) -> Route {
+    Route { method: Method::POST, path, needs, handler }
+}
+
+/// Every way into the dashboard. A test walks it with everybody.
+pub const ROUTES: &[Route] = &[
+    // Coming in and going out.
+    page("/sign-in", Needs::Nothing, || get(signin::show)),
+    form("/sign-in", Needs::Nothing, || post(signin::sign_in)),
+    page("/sign-in/oidc", Needs::Nothing, || get(oidc::leave)),
+    page("/sign-in/oidc/callback", Needs::Nothing, || get(oidc::come_back)),
+    form("/sign-out", Needs::SignedIn, || post(signin::sign_out)),
+    page("/welcome", Needs::Nothing, || get(onetime::show)),
+    form("/welcome", Needs::Nothing, || post(onetime::accept)),
+    // Boxes.
+    page("/", Needs::SignedIn, || get(boxes::list)),
+    form("/boxes", Needs::SignedIn, || post(boxes::add)),
+    // The files of a box.
+    page("/boxes/{box_id}", Needs::Reading, || get(files::list)),
+    form("/boxes/{box_id}/files", Needs::Writing, || post(upload::upload)),
+    form("/boxes/{box_id}/files/selected", Needs::Writing, || post(files::selected)),
+    page("/boxes/{box_id}/events", Needs::Reading, || get(files::events)),
+    page("/boxes/{box_id}/files/{file_id}", Needs::Reading, || get(file::show)),
+    page("/boxes/{box_id}/files/{file_id}/report", Needs::Reading, || get(file::report)),
+    page("/boxes/{box_id}/files/{file_id}/pages/{number}", Needs::Reading, || get(file::one_page)),
+    page("/boxes/{box_id}/files/{file_id}/original", Needs::Reading, || get(file::original)),
+    page("/boxes/{box_id}/files/{file_id}/download", Needs::Reading, || get(file::download)),
+    form("/boxes/{box_id}/files/{file_id}/change", Needs::Writing, || post(file::change)),
+    form("/boxes/{box_id}/files/{file_id}/read-again", Needs::Writing, || post(file::read_again)),
+    form("/boxes/{box_id}/files/{file_id}/delete", Needs::Writing, || post(file::delete)),
+    // Asking it.
+    page("/boxes/{box_id}/search", Needs::Reading, || get(search::show)),
+    form("/boxes/{box_id}/search", Needs::Reading, || post(search::search)),
+    page("/boxes/{box_id}/chat", Needs::Reading, || get(chat::show)),
+    form("/boxes/{box_id}/chat", Needs::Reading, || post(chat::ask)),
+    // Who is what in it.
+    page("/boxes/{box_id}/members", Needs::Reading, || get(members::list)),
+    form("/boxes/{box_id}/members", Needs::Managing, || post(members::add)),
+    form("/boxes/{box_id}/members/{user_id}/role", Needs::Managing, || post(members::change)),
+    form("/boxes/{box_id}/members/{user_id}/remove", Needs::Managing, || post(members::remove)),
+    form("/boxes/{box_id}/invitations/{link_id}/withdraw", Needs::Managing, || post(members::withdraw)),
+    // Its settings, and what was done in it.
+    page("/boxes/{box_id}/settings", Needs::Managing, || get(settings::show)),
+    form("/boxes/{box_id}/rename", Needs::Managing, || post(settings::rename)),
+    form("/boxes/{box_id}/hand-over", Needs::Owning, || post(settings::hand_over)),
+    form("/boxes/{box_id}/delete", Needs::Owning, || post(settings::delete)),
+    page("/boxes/{box_id}/audit", Needs::Managing, || get(audit::of_box)),
+    page("/boxes/{box_id}/audit/export", Needs::Managing, || get(audit::export_of_box)),
+    // One's own account.
+    page("/account/keys", Needs::SignedIn, || get(keys::list)),
+    form("/account/keys", Needs::SignedIn, || post(keys::add)),
+    form("/account/keys/{prefix}/revoke", Needs::SignedIn, || post(keys::revoke)),
+    page("/account/usage", Needs::SignedIn, || get(usage::show)),
+    page("/account/profile", Needs::SignedIn, || get(profile::show)),
+    form("/account/profile", Needs::SignedIn, || post(profile::rename)),
+    form("/account/password", Needs::SignedIn, || post(profile::change_password)),
+    form("/account/sessions/{session_id}/end", Needs::SignedIn, || post(profile::end_session)),
+    form("/account/sign-out-everywhere", Needs::SignedIn, || post(profile::sign_out_everywhere)),
+    // Looking after the server.
+    page("/operator/users", Needs::Operating, || get(operator::users::list)),
+    form("/operator/users", Needs::Operating, || post(operator::users::invite)),
+    form("/operator/users/{user_id}/change", Needs::Operating, || post(operator::users::change)),
+    form("/operator/users/{user_id}/password-link", Needs::Operating, || {
+        post(operator::users::password_link)
+    }),
+    form("/operator/invitations/{link_id}/withdraw", Needs::Operating, || post(operator::users::withdraw)),
+    page("/operator/plans", Needs::Operating, || get(operator::plans::list)),
+    form("/operator/plans", Needs::Operating, || post(operator::plans::put)),
+    page("/operator/system", Needs::Operating, || get(operator::system::show)),
+    page("/operator/audit", Needs::Operating, || get(audit::of_all)),
+    page("/operator/audit/export", Needs::Operating, || get(audit::export_of_all)),
+];
+
+/// The routes with what every visit passes, from the bottom up; assets need none of it.
+pub(crate) fn router(app: &App) -> Router<App> {
+    ROUTES
+        .iter()
+        .fold(Router::new(), |router, route| router.route(route.path, (route.handler)()))
+        .layer(from_fn_with_state(app.clone(), csrf::check))
+        .layer(from_fn_with_state(app.clone(), page::present))
+        .layer(from_fn_with_state(app.clone(), visit::enter))
+        .route(assets::PATH, get(assets::send))
+        .route("/favicon.ico", get(assets::icon))
+}

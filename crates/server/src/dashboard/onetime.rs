@@ -1,0 +1,248 @@
+//! One-time links at `/welcome`: setting the server up, joining, choosing a new password.
+//!
+//! A link's secret stands in the query, which is never logged, and only its hash is stored.
+
+use std::time::Duration;
+
+use askama::Template;
+use axum::extract::{Query, State};
+use engine::{
+    Fault, Reason,
+    access::Role,
+    ids::UserId,
+    seams::catalog::{Action, Catalog, Email, NewOneTimeLink, OneTimeLink, PersonName, Purpose, User},
+};
+use jiff::Timestamp;
+use serde::Deserialize;
+
+use super::{
+    audit,
+    fields::Fields,
+    page::{self, Frame, Place, Shown},
+    permit::Visiting,
+    visit::{self, Visit},
+};
+use crate::{app::App, passwords};
+
+/// How long a set-up link works: it is printed anew at every start.
+const SET_UP_LIFE: Duration = Duration::from_secs(24 * 60 * 60);
+/// How long an invitation waits: over a holiday.
+pub(super) const JOIN_LIFE: Duration = Duration::from_secs(14 * 24 * 60 * 60);
+/// How long a new password may wait to be chosen.
+pub(super) const RESET_LIFE: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Makes a link and gives its address below `base`.
+pub(super) async fn make(
+    catalog: &dyn Catalog,
+    base: impl std::fmt::Display,
+    purpose: Purpose,
+    made_by: Option<UserId>,
+    life: Duration,
+) -> Result<String, Fault> {
+    let (token, now) = (visit::new_token(), Timestamp::now());
+    let expires_at = now.saturating_add(life).unwrap_or(Timestamp::MAX);
+    catalog
+        .add_link(NewOneTimeLink { purpose, token: visit::hash(&token), made_by, now, expires_at })
+        .await?;
+    Ok(format!("{base}/welcome?token={token}"))
+}
+
+/// The link that makes the first operator, while there is none: of this account, or of a new one.
+pub async fn set_up_link(
+    catalog: &dyn Catalog,
+    base: &str,
+    user: Option<UserId>,
+) -> Result<Option<String>, Fault> {
+    if catalog.is_set_up().await? {
+        return Ok(None);
+    }
+    make(catalog, base, Purpose::SetUp { user }, None, SET_UP_LIFE).await.map(Some)
+}
+
+#[derive(Template)]
+#[template(path = "welcome.html")]
+struct WelcomePage {
+    frame: Frame,
+    token: String,
+    heading: &'static str,
+    explanation: String,
+    button: &'static str,
+    /// The address, where the link says whose account it is.
+    email: Option<String>,
+    /// Whether to ask for address, name and password.
+    asks_email: bool,
+    asks_name: bool,
+    asks_password: bool,
+    /// Somebody with an account signs in first.
+    sign_in: Option<String>,
+    shortest: usize,
+    wrong: Option<String>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Token {
+    token: Option<String>,
+}
+
+async fn find(app: &App, token: &str) -> Result<OneTimeLink, Fault> {
+    let link = app.catalog.link(&visit::hash(token), Timestamp::now()).await?;
+    link.ok_or_else(|| {
+        Fault::new(Reason::NotFound, "this link was used already, has expired or is not whole")
+            .hint("ask whoever gave it to you for a new one")
+    })
+}
+
+async fn user_with(app: &App, email: &Email) -> Result<Option<User>, Fault> {
+    Ok(app.catalog.stored_sign_in(email).await?.map(|stored| stored.user))
+}
+
+async fn email_of(app: &App, user: UserId) -> Result<Option<Email>, Fault> {
+    Ok(app.catalog.users().await?.into_iter().find(|known| known.id == user).map(|user| user.email))
+}
+
+/// What the page asks, by what the link is good for and who follows it.
+async fn page_for(
+    app: &App,
+    visit: &Visit,
+    link: &OneTimeLink,
+    token: &str,
+    wrong: Option<String>,
+) -> Result<WelcomePage, Fault> {
+    let mut page = WelcomePage {
+        frame: Frame::new(app, visit, "Welcome", Place::Outside),
+        token: token.to_string(),
+        heading: "Welcome to quire",
+        explanation: String::new(),
+        button: "Create account",
+        email: None,
+        asks_email: false,
+        asks_name: true,
+        asks_password: true,
+        sign_in: None,
+        shortest: passwords::SHORTEST,
+        wrong,
+    };
+    match &link.purpose {
+        Purpose::SetUp { user } => {
+            page.explanation =
+                "This makes the first account. It looks after the server: it invites others and sees how all is doing."
+                    .into();
+            page.email = match user {
+                Some(user) => email_of(app, *user).await?.map(|email| email.to_string()),
+                None => None,
+            };
+            page.asks_email = page.email.is_none();
+        }
+        Purpose::Join { email, member, .. } => {
+            page.explanation = match (member, &link.box_name) {
+                (Some((_, role)), Some(name)) => {
+                    format!("You are invited to the box “{name}” as {role}: {}.", what_may(*role))
+                }
+                _ => "You are invited to this server.".into(),
+            };
+            page.email = Some(email.to_string());
+            if let Some(user) = user_with(app, email).await? {
+                let here = visit.user() == Some(user.id);
+                (page.asks_name, page.asks_password, page.button) = (false, false, "Accept");
+                let back: String =
+                    form_urlencoded::byte_serialize(format!("/welcome?token={token}").as_bytes()).collect();
+                page.sign_in = (!here).then(|| format!("/sign-in?next={back}"));
+            }
+        }
+        Purpose::Reset { email, .. } => {
+            page.heading = "Choose a new password";
+            page.explanation = "All sign-ins of the account end.".into();
+            (page.email, page.asks_name, page.button) = (Some(email.to_string()), false, "Set password");
+        }
+    }
+    Ok(page)
+}
+
+/// What a role may do, in a few words.
+pub(super) fn what_may(role: Role) -> &'static str {
+    match role {
+        Role::Viewer => "read, search and chat",
+        Role::Editor => "also upload and delete files",
+        Role::Admin => "also manage members and settings, and use the API",
+        Role::Owner => "also delete the box or hand it over",
+    }
+}
+
+/// The form behind a link.
+pub(super) async fn show(
+    State(app): State<App>,
+    Visiting(visit): Visiting,
+    Query(query): Query<Token>,
+) -> Shown {
+    let token = query.token.unwrap_or_default();
+    let link = find(&app, &token).await?;
+    page::show(&page_for(&app, &visit, &link, &token, None).await?)
+}
+
+/// Uses the link, and signs whoever did in.
+pub(super) async fn accept(State(app): State<App>, Visiting(visit): Visiting, fields: Fields) -> Shown {
+    let token = fields.text("token");
+    let link = find(&app, token).await?;
+    let page = page_for(&app, &visit, &link, token, None).await?;
+    if page.sign_in.is_some() {
+        return Err(Fault::new(
+            Reason::RoleInsufficient,
+            "this invitation is for another account; sign in to it first",
+        )
+        .into());
+    }
+    let newcomer = match read(&app, &page, &fields).await {
+        Ok(newcomer) => newcomer,
+        Err(fault) if fault.reason == Reason::InvalidParameter => {
+            let wrong = Some(page::sentence(&fault.cause));
+            let mut response = page::show(&page_for(&app, &visit, &link, token, wrong).await?)?;
+            *response.status_mut() = axum::http::StatusCode::BAD_REQUEST;
+            return Ok(response);
+        }
+        Err(fault) => return Err(fault.into()),
+    };
+    let (email, name, hash) = newcomer;
+    let used = app.catalog.use_link(&visit::hash(token), email, name, hash, Timestamp::now()).await?;
+    let user = used.ok_or_else(|| Fault::new(Reason::NotFound, "this link was used already"))?;
+    let mut response = page::go(match &link.purpose {
+        Purpose::Join { member: Some((box_id, _)), .. } => format!("/boxes/{box_id}"),
+        _ => "/".into(),
+    });
+    note(&app, &visit, &link.purpose, &user).await?;
+    visit::begin(&app, &visit, user.id, &mut response).await?;
+    Ok(response)
+}
+
+async fn read(
+    app: &App,
+    page: &WelcomePage,
+    fields: &Fields,
+) -> Result<(Email, Option<PersonName>, Option<String>), Fault> {
+    let email: Email = match &page.email {
+        Some(email) => email.parse().map_err(Fault::internal)?,
+        None => fields.parse("email")?,
+    };
+    if page.asks_email && user_with(app, &email).await?.is_some() {
+        return Err(Fault::invalid("email", "there is an account with this address already"));
+    }
+    let name = if page.asks_name { fields.optional("name")? } else { None };
+    let hash = match page.asks_password {
+        true => Some(app.dashboard.hash(fields.raw("password")).await?),
+        false => None,
+    };
+    Ok((email, name, hash))
+}
+
+async fn note(app: &App, visit: &Visit, purpose: &Purpose, user: &User) -> Result<(), Fault> {
+    match purpose {
+        Purpose::SetUp { .. } => audit::note_by(app, visit, user, Action::ServerSetUp, "").await,
+        Purpose::Join { member: None, .. } => audit::note_by(app, visit, user, Action::AccountMade, "").await,
+        Purpose::Join { member: Some((box_id, role)), .. } => {
+            let target = format!("{} as {role}", user.email);
+            audit::note_in(app, visit, user, Action::MemberAdded, *box_id, target).await
+        }
+        Purpose::Reset { .. } => {
+            audit::note_by(app, visit, user, Action::PasswordChanged, "with a link").await
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! Pages: what they have in common, how trouble looks, and the headers they go out with.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::{
+    extract::{Request, State},
+    http::{HeaderName, HeaderValue, Method, StatusCode, header},
+    middleware::Next,
+    response::{Html, IntoResponse, Response},
+};
+use engine::{Fault, Reason};
+
+use super::{csrf, visit::Visit};
+use crate::{
+    app::App,
+    http::{
+        error::{ErrorEnvelope, ErrorObject, Failure},
+        layers::RequestId,
+    },
+};
+
+/// What a page may load and do: what comes from here, no script or style inside a page, no frame around it. PDFs are shown
+/// in a frame of their own.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
+    connect-src 'self'; frame-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
+
+/// What a handler of the dashboard returns.
+pub(super) type Shown = Result<Response, Failure>;
+
+/// What the menu shows as the place one is at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    Outside,
+    Boxes,
+    Keys,
+    Usage,
+    Profile,
+    Users,
+    Plans,
+    System,
+    Audit,
+}
+
+/// What every page has.
+pub(super) struct Frame {
+    pub(super) title: String,
+    pub(super) place: Place,
+    pub(super) style: String,
+    pub(super) script: String,
+    pub(super) icon: String,
+    pub(super) csrf: String,
+    /// Who is signed in: what they are called, and their address.
+    pub(super) who: Option<(String, String)>,
+    pub(super) operator: bool,
+    /// What was just done.
+    pub(super) notice: Option<&'static str>,
+}
+
+impl Frame {
+    pub(super) fn new(app: &App, visit: &Visit, title: impl Into<String>, place: Place) -> Self {
+        let assets = &app.dashboard.assets;
+        let user = visit.session.as_ref().map(|session| &session.user);
+        Frame {
+            title: title.into(),
+            place,
+            style: assets.style.clone(),
+            script: assets.script.clone(),
+            icon: assets.icon.clone(),
+            csrf: csrf::token_of(visit),
+            who: user.map(|user| {
+                let email = user.email.to_string();
+                (user.name.as_ref().map_or_else(|| email.clone(), |name| name.as_str().into()), email)
+            }),
+            operator: user.is_some_and(|user| user.operator),
+            notice: visit.done.as_deref().and_then(notice),
+        }
+    }
+
+    pub(super) fn is(&self, place: &str) -> bool {
+        format!("{:?}", self.place).eq_ignore_ascii_case(place)
+    }
+}
+
+/// What is said after something was done; the address holds only the code.
+fn notice(code: &str) -> Option<&'static str> {
+    Some(match code {
+        "renamed" => "The box has its new name.",
+        "box-deleted" => "The box and everything in it is deleted.",
+        "handed-over" => "The box is handed over.",
+        "member-added" => "The member is added.",
+        "member-changed" => "The role is changed; it holds from the next request on.",
+        "member-removed" => "The member is removed.",
+        "withdrawn" => "The invitation is withdrawn.",
+        "file-changed" => "The file is changed.",
+        "read-again" => "The file is read again.",
+        "key-revoked" => "The key is revoked; it fails from the next request on.",
+        "profile" => "Your profile is saved.",
+        "password" => "Your password is changed, and all your other sign-ins are ended.",
+        "session-ended" => "That sign-in is ended.",
+        "user-changed" => "The account is changed.",
+        "plan" => "The plan is saved.",
+        "signed-out" => "You are signed out.",
+        "signed-out-everywhere" => "You are signed out everywhere.",
+        _ => return None,
+    })
+}
+
+/// A page.
+pub(super) fn show(template: &impl Template) -> Shown {
+    Ok(Html(template.render().map_err(Fault::internal)?).into_response())
+}
+
+/// To another page, with GET.
+pub(super) fn go(path: impl AsRef<str>) -> Response {
+    let location = HeaderValue::try_from(path.as_ref()).unwrap_or(HeaderValue::from_static("/"));
+    (StatusCode::SEE_OTHER, [(header::LOCATION, location)]).into_response()
+}
+
+/// The layer that makes pages of faults and gives all answers their headers.
+pub(super) async fn present(State(app): State<App>, request: Request, next: Next) -> Response {
+    let visit = request.extensions().get::<Arc<Visit>>().cloned();
+    let id = request.extensions().get::<RequestId>().copied();
+    let reading = *request.method() == Method::GET;
+    let mut response = next.run(request).await;
+    let fault = response.extensions_mut().remove::<Arc<Fault>>();
+    if let (Some(fault), Some(visit)) = (fault, visit) {
+        if let (Some(source), Some(id)) = (&fault.source, id) {
+            tracing::error!(request.id = %id, error = %source, "A page failed: {}", fault.reason.as_str());
+        }
+        response = failed(&app, &visit, &fault, id.as_ref(), reading);
+    }
+    let headers = response.headers_mut();
+    for (name, value) in [
+        (header::CONTENT_SECURITY_POLICY, POLICY),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (HeaderName::from_static("x-frame-options"), "DENY"),
+        (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+        (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+        (
+            HeaderName::from_static("permissions-policy"),
+            "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+        ),
+    ] {
+        headers.entry(name).or_insert(HeaderValue::from_static(value));
+    }
+    response
+}
+
+#[derive(Template)]
+#[template(path = "error.html")]
+struct ErrorPage<'a> {
+    frame: Frame,
+    status: u16,
+    summary: &'a str,
+    cause: String,
+    request: String,
+}
+
+/// What trouble looks like: our script gets the error object, people get a page, whoever is not signed in gets the way in.
+fn failed(app: &App, visit: &Visit, fault: &Fault, id: Option<&RequestId>, reading: bool) -> Response {
+    let status = StatusCode::from_u16(fault.reason.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    if visit.script {
+        let envelope = ErrorEnvelope { success: false, error: ErrorObject::of(fault, id) };
+        return (status, axum::Json(envelope)).into_response();
+    }
+    if fault.reason == Reason::KeyMissing {
+        let next: String = form_urlencoded::byte_serialize(visit.path.as_bytes()).collect();
+        return go(if reading && visit.path != "/" {
+            format!("/sign-in?next={next}")
+        } else {
+            "/sign-in".into()
+        });
+    }
+    let page = ErrorPage {
+        frame: Frame::new(app, visit, fault.reason.summary(), Place::Outside),
+        status: status.as_u16(),
+        summary: fault.reason.summary(),
+        cause: sentence(&fault.cause),
+        request: id.map(ToString::to_string).unwrap_or_default(),
+    };
+    match page.render() {
+        Ok(html) => (status, Html(html)).into_response(),
+        Err(_) => status.into_response(),
+    }
+}
+
+/// A cause as a sentence of its own.
+pub(super) fn sentence(cause: &str) -> String {
+    let mut letters = cause.chars();
+    let first = letters.next().map(char::to_uppercase);
+    let end = if cause.ends_with(['.', '!', '?']) { "" } else { "." };
+    first.into_iter().flatten().chain(letters).chain(end.chars()).collect()
+}

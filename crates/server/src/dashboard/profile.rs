@@ -1,0 +1,115 @@
+//! Account → Profile: name, password, sign-ins.
+
+use askama::Template;
+use axum::extract::State;
+use engine::{
+    Fault, Reason,
+    ids::{SessionId, SessionKind},
+    seams::catalog::Action,
+};
+use jiff::Timestamp;
+
+use super::{
+    audit,
+    fields::Fields,
+    page::{self, Frame, Place, Shown},
+    permit::{Named, SignedIn},
+    show::{self, Moment},
+    signin, visit,
+};
+use crate::{app::App, passwords};
+
+/// A sign-in as the page shows it.
+struct SessionRow {
+    id: SessionId,
+    browser: String,
+    address: String,
+    since: Moment,
+    seen: Moment,
+    here: bool,
+}
+
+#[derive(Template)]
+#[template(path = "profile.html")]
+struct ProfilePage {
+    frame: Frame,
+    email: String,
+    name: String,
+    plan: String,
+    since: Moment,
+    has_password: bool,
+    shortest: usize,
+    sessions: Vec<SessionRow>,
+}
+
+/// The page.
+pub(super) async fn show(State(app): State<App>, who: SignedIn) -> Shown {
+    let user = who.user();
+    let sessions = app.catalog.sessions_of(user.id, Timestamp::now()).await?;
+    let stored = app.catalog.stored_sign_in(&user.email).await?;
+    page::show(&ProfilePage {
+        frame: Frame::new(&app, &who.0, "Profile", Place::Profile),
+        email: user.email.to_string(),
+        name: user.name.as_ref().map_or_else(String::new, |name| name.as_str().to_string()),
+        plan: user.plan.as_str().to_string(),
+        since: Moment::of(user.created_at),
+        has_password: stored.is_some_and(|stored| stored.password_hash.is_some()),
+        shortest: passwords::SHORTEST,
+        sessions: sessions
+            .into_iter()
+            .map(|session| SessionRow {
+                here: session.id == who.session().id,
+                id: session.id,
+                browser: show::browser(&session.agent),
+                address: session.address,
+                since: Moment::of(session.created_at),
+                seen: Moment::of(session.seen_at),
+            })
+            .collect(),
+    })
+}
+
+/// What one is called.
+pub(super) async fn rename(State(app): State<App>, who: SignedIn, fields: Fields) -> Shown {
+    app.catalog.set_user_name(who.user().id, fields.optional("name")?).await?;
+    Ok(page::go("/account/profile?done=profile"))
+}
+
+/// Another password. Whoever has one must know it; all other sign-ins end.
+pub(super) async fn change_password(State(app): State<App>, who: SignedIn, fields: Fields) -> Shown {
+    let user = who.user();
+    let stored = app.catalog.stored_sign_in(&user.email).await?;
+    if stored.is_some_and(|stored| stored.password_hash.is_some()) {
+        let right = signin::try_password(&app, &who.0, &user.email, fields.raw("current")).await?;
+        if right.is_none() {
+            return Err(Fault::new(Reason::RoleInsufficient, "the current password is not right").into());
+        }
+    }
+    let hash = app.dashboard.hash(fields.raw("password")).await?;
+    app.catalog.set_password(user.id, hash).await?;
+    app.catalog.end_sessions(user.id, Some(who.session().id)).await?;
+    audit::note(&app, &who.0, Action::PasswordChanged, None, "").await?;
+    // A new token here too: whoever had copied the old one is out.
+    let mut response = page::go("/account/profile?done=password");
+    visit::begin(&app, &who.0, user.id, &mut response).await?;
+    Ok(response)
+}
+
+/// Ends one sign-in.
+pub(super) async fn end_session(
+    State(app): State<App>,
+    who: SignedIn,
+    Named(session): Named<SessionKind>,
+) -> Shown {
+    app.catalog.end_session(who.user().id, session).await?;
+    Ok(page::go("/account/profile?done=session-ended"))
+}
+
+/// Ends all sign-ins, this one too.
+pub(super) async fn sign_out_everywhere(State(app): State<App>, who: SignedIn) -> Shown {
+    app.catalog.end_sessions(who.user().id, None).await?;
+    audit::note(&app, &who.0, Action::SignedOutEverywhere, None, "").await?;
+    let mut response = page::go("/sign-in?done=signed-out-everywhere");
+    visit::forget(&mut response);
+    Ok(response)
+}

@@ -1,0 +1,84 @@
+//! A box's settings: its name, its owner, its end.
+
+use askama::Template;
+use axum::extract::State;
+use engine::{
+    Fault, Reason,
+    access::{Managing, Owning, Role},
+    ids::UserId,
+    seams::catalog::{Action, BoxName},
+};
+
+use super::{
+    audit,
+    fields::Fields,
+    page::{self, Frame, Place, Shown},
+    permit::{Here, InBox},
+    show,
+};
+use crate::{
+    app::App,
+    http::{BASE, origin::Origin},
+};
+
+#[derive(Template)]
+#[template(path = "settings.html")]
+struct SettingsPage {
+    frame: Frame,
+    here: Here,
+    address: String,
+    files: String,
+    size: String,
+    /// Members who could be the next owner.
+    heirs: Vec<(UserId, String, Role)>,
+}
+
+/// The page.
+pub(super) async fn show(State(app): State<App>, at: InBox<Managing>, origin: Origin) -> Shown {
+    let members = app.catalog.members(at.right.reading()).await?;
+    let me = at.who.user().id;
+    let heirs = members.into_iter().filter(|member| member.user != me);
+    let totals = app.catalog.totals(&[*at.right.reading()]).await?.pop().unwrap_or_default();
+    page::show(&SettingsPage {
+        frame: Frame::new(&app, &at.who.0, format!("Settings · {}", at.here.name), Place::Boxes),
+        address: format!("{origin}{BASE}/boxes/{}", at.here.id),
+        files: show::count(totals.files, "file", "files"),
+        size: show::size(totals.bytes),
+        heirs: heirs.map(|member| (member.user, member.email.to_string(), member.role)).collect(),
+        here: at.here,
+    })
+}
+
+/// Another name.
+pub(super) async fn rename(State(app): State<App>, at: InBox<Managing>, fields: Fields) -> Shown {
+    let name: BoxName = fields.parse("name")?;
+    let target = format!("{} to {}", at.here.name, name.as_str());
+    app.catalog.rename_box(&at.right, name).await?;
+    audit::note(&app, &at.who.0, Action::BoxRenamed, Some(at.here.id), target).await?;
+    Ok(page::go(format!("/boxes/{}/settings?done=renamed", at.here.id)))
+}
+
+/// Makes somebody else the owner; whoever did it stays as admin.
+pub(super) async fn hand_over(State(app): State<App>, at: InBox<Owning>, fields: Fields) -> Shown {
+    let to: UserId = fields.parse("user")?;
+    let members = app.catalog.members(at.right.managing().reading()).await?;
+    let heir = members.into_iter().find(|member| member.user == to && to != at.who.user().id);
+    let heir = heir.ok_or_else(|| Fault::new(Reason::NotFound, "choose a member of this box"))?;
+    app.catalog.hand_over(&at.right, at.who.user().id, to).await?;
+    audit::note(&app, &at.who.0, Action::BoxHandedOver, Some(at.here.id), heir.email.to_string()).await?;
+    Ok(page::go(format!("/boxes/{}/members?done=handed-over", at.here.id)))
+}
+
+/// Deletes the box with everything in it; its name must be typed.
+pub(super) async fn delete(State(app): State<App>, at: InBox<Owning>, fields: Fields) -> Shown {
+    if fields.text("confirm") != at.here.name.trim() {
+        return Err(Fault::invalid(
+            "confirm",
+            "what was typed is not the name of the box; nothing was deleted",
+        )
+        .into());
+    }
+    app.library.delete_box(&at.right).await?;
+    audit::note(&app, &at.who.0, Action::BoxDeleted, Some(at.here.id), at.here.name).await?;
+    Ok(page::go("/?done=box-deleted"))
+}

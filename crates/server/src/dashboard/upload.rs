@@ -1,0 +1,37 @@
+//! Uploads from the browser: one file a request, many requests one after the other.
+
+use axum::{
+    extract::{Multipart, State, multipart::MultipartRejection},
+    response::{IntoResponse, Response},
+};
+use engine::{
+    Fault, Reason,
+    access::Writing,
+    seams::catalog::{Action, UploadOutcome},
+};
+use serde_json::json;
+
+use super::{audit, files::Row, permit::InBox};
+use crate::{
+    app::App,
+    http::{error::Failure, routes::upload::Received},
+};
+
+/// Takes a file in; the page's script asks.
+pub(super) async fn upload(
+    State(app): State<App>,
+    at: InBox<Writing>,
+    form: Result<Multipart, MultipartRejection>,
+) -> Result<Response, Failure> {
+    let form = form.map_err(|_| Fault::new(Reason::UnsupportedMediaType, "a file comes as a form"))?;
+    let (staged, describe) = Received::from_form(&app, form).await?.whole()?;
+    let uploaded = app.library.add(&at.right, staged, describe).await?;
+    let (file, known) = (uploaded.file, uploaded.outcome == UploadOutcome::Known);
+    if !known {
+        audit::note(&app, &at.who.0, Action::FileUploaded, Some(at.here.id), file.name.as_str()).await?;
+    }
+    let row = Row::of(&file);
+    let answer = json!({"id": row.id, "name": row.name, "kind": row.kind, "size": row.size, "pages": row.pages,
+        "status": row.status, "words": row.words, "reason": row.reason, "known": known});
+    Ok(axum::Json(answer).into_response())
+}

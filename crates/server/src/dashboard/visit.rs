@@ -1,0 +1,219 @@
+//! Who a request comes from: the cookie, the sign-in behind it, the address.
+//!
+//! Every browser holds one random token in a cookie that scripts cannot read. Signing in always makes a new one, so a token
+//! that was foisted on somebody never becomes a sign-in; the catalog knows only its hash.
+
+use std::{sync::Arc, time::Duration};
+
+use axum::{
+    extract::{Request, State},
+    http::{HeaderMap, HeaderValue, header, request::Parts},
+    middleware::Next,
+    response::{IntoResponse, Response},
+};
+use engine::{
+    Fault,
+    access::Person,
+    ids::UserId,
+    seams::catalog::{NewSession, Session, TokenHash},
+};
+use jiff::Timestamp;
+use rand::Rng;
+use sha2::{Digest, Sha256};
+
+use crate::{
+    app::App,
+    http::{error::Failure, guard, layers, token},
+};
+
+/// The prefix makes browsers hold it to HTTPS, this host and every path.
+const COOKIE: &str = "__Host-quire";
+/// A sign-in ends after this long, used or not …
+const LONGEST: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+/// … and after this long unused.
+const IDLE: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+/// How exact "last used" is: a write a minute, not one a click.
+const TOUCH_AFTER: Duration = Duration::from_secs(60);
+/// Characters kept of what a browser says it is.
+const LONGEST_AGENT: usize = 200;
+
+/// A secret of 256 bits, as text.
+pub(super) fn new_token() -> String {
+    let mut bytes = [0; 32];
+    rand::rng().fill(&mut bytes);
+    token::encode(&bytes)
+}
+
+/// What is stored of a secret.
+pub(super) fn hash(token: &str) -> TokenHash {
+    Sha256::digest(token.as_bytes()).into()
+}
+
+/// One request to the dashboard, and who it comes from.
+pub(super) struct Visit {
+    /// What the browser's cookie holds, or will.
+    pub(super) token: String,
+    /// Who it is, if they are signed in.
+    pub(super) session: Option<Session>,
+    /// Where they are.
+    pub(super) address: String,
+    /// The network that guesses are counted by.
+    pub(super) network: String,
+    /// What the browser says it is.
+    pub(super) agent: String,
+    /// Whether our script asks, rather than the browser itself.
+    pub(super) script: bool,
+    /// The path, for the way back after signing in.
+    pub(super) path: String,
+    /// The code of a message about what was just done.
+    pub(super) done: Option<String>,
+}
+
+impl Visit {
+    /// Who, to people.
+    pub(super) fn who(&self) -> String {
+        self.session.as_ref().map_or_else(String::new, |session| session.user.email.to_string())
+    }
+
+    pub(super) fn user(&self) -> Option<UserId> {
+        self.session.as_ref().map(|session| session.user.id)
+    }
+}
+
+/// The outermost layer: finds out who it is, and gives a newcomer a token.
+pub(super) async fn enter(State(app): State<App>, request: Request, next: Next) -> Response {
+    let (head, body) = request.into_parts();
+    let (visit, newcomer) = match visit(&app, &head).await {
+        Ok(visit) => visit,
+        Err(fault) => return Failure(fault).into_response(),
+    };
+    let visit = Arc::new(visit);
+    let mut request = Request::from_parts(head, body);
+    request.extensions_mut().insert(visit.clone());
+    let mut response = next.run(request).await;
+    if newcomer && !response.headers().contains_key(header::SET_COOKIE) {
+        set_cookie(response.headers_mut(), &visit.token, None);
+    }
+    response
+}
+
+async fn visit(app: &App, head: &Parts) -> Result<(Visit, bool), Fault> {
+    let now = Timestamp::now();
+    let sent = cookie(&head.headers, COOKIE);
+    let session = match &sent {
+        Some(sent) => app.catalog.session(&hash(sent), now, ago(now, IDLE)).await?,
+        None => None,
+    };
+    if let Some(session) = session.as_ref().filter(|session| session.seen_at < ago(now, TOUCH_AFTER)) {
+        app.catalog.touch_session(session.id, now).await?;
+    }
+    let address = layers::client_address(app, head);
+    let header = |name| head.headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
+    let agent = header(header::USER_AGENT).unwrap_or_default().chars().take(LONGEST_AGENT).collect();
+    let query = form_urlencoded::parse(head.uri.query().unwrap_or_default().as_bytes());
+    let done = query.into_owned().find(|(name, _)| name == "done").map(|(_, code)| code);
+    let newcomer = sent.is_none();
+    let visit = Visit {
+        token: sent.unwrap_or_else(new_token),
+        session,
+        address: address.to_canonical().to_string(),
+        network: guard::network(address).to_string(),
+        agent,
+        script: head.headers.contains_key("x-quire-script"),
+        path: head.uri.path().to_string(),
+        done,
+    };
+    Ok((visit, newcomer))
+}
+
+fn ago(now: Timestamp, span: Duration) -> Timestamp {
+    now.saturating_sub(span).unwrap_or(Timestamp::MIN)
+}
+
+/// The value of a cookie, where it looks like one of ours.
+pub(super) fn cookie(headers: &HeaderMap, name: &str) -> Option<String> {
+    let all = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
+    let mut pairs = all.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    let (_, value) = pairs.find(|(found, _)| *found == name)?;
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
+    (!value.is_empty() && value.len() <= 1000 && value.bytes().all(plain)).then(|| value.to_string())
+}
+
+/// Sets the browser's token; without `life` it goes with the browser.
+fn set_cookie(headers: &mut HeaderMap, token: &str, life: Option<Duration>) {
+    put_cookie(headers, COOKIE, token, life);
+}
+
+/// Out of scripts' reach, HTTPS only, and not sent along by other sites' forms.
+pub(super) fn put_cookie(headers: &mut HeaderMap, name: &str, value: &str, life: Option<Duration>) {
+    let age = life.map(|life| format!("; Max-Age={}", life.as_secs())).unwrap_or_default();
+    let text = format!("{name}={value}; Path=/; Secure; HttpOnly; SameSite=Lax{age}");
+    headers.append(header::SET_COOKIE, HeaderValue::try_from(text).expect("plain letters"));
+}
+
+/// Signs somebody in: a new token, whatever the browser held before.
+pub(super) async fn begin(
+    app: &App,
+    visit: &Visit,
+    user: UserId,
+    response: &mut Response,
+) -> Result<(), Fault> {
+    let (token, now) = (new_token(), Timestamp::now());
+    let session = NewSession {
+        user,
+        token: hash(&token),
+        agent: visit.agent.clone(),
+        address: visit.address.clone(),
+        now,
+        expires_at: now.saturating_add(LONGEST).unwrap_or(Timestamp::MAX),
+    };
+    app.catalog.begin_session(session).await?;
+    // Whoever was signed in here before no longer is.
+    if let Some(before) = &visit.session {
+        app.catalog.end_session(before.user.id, before.id).await?;
+    }
+    set_cookie(response.headers_mut(), &token, Some(LONGEST));
+    Ok(())
+}
+
+/// Who a token stands for now: for answers that go on for long.
+pub(super) async fn person_now(app: &App, token: &str) -> Result<Option<Person>, Fault> {
+    let now = Timestamp::now();
+    let session = app.catalog.session(&hash(token), now, ago(now, IDLE)).await?;
+    Ok(session.map(|session| session.person))
+}
+
+/// Takes the token away from a browser.
+pub(super) fn forget(response: &mut Response) {
+    set_cookie(response.headers_mut(), "gone", Some(Duration::ZERO));
+}
+
+/// Forgets sign-ins that have ended.
+pub(crate) async fn sweep(app: &App, now: Timestamp) -> Result<u64, Fault> {
+    app.catalog.forget_old_sessions(now, ago(now, IDLE)).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cookies_are_found_among_others_and_odd_ones_are_none() {
+        let mut headers = HeaderMap::new();
+        headers.insert(header::COOKIE, HeaderValue::from_static("a=1; __Host-quire=x-Y_9; b=2"));
+        assert_eq!(cookie(&headers, COOKIE).as_deref(), Some("x-Y_9"));
+        assert_eq!(cookie(&headers, "c"), None);
+        headers.insert(header::COOKIE, HeaderValue::from_static("__Host-quire=\"x y\""));
+        assert_eq!(cookie(&headers, COOKIE), None);
+    }
+
+    #[test]
+    fn a_cookie_is_out_of_reach_of_scripts_and_plain_http() {
+        let mut headers = HeaderMap::new();
+        set_cookie(&mut headers, "t", Some(LONGEST));
+        assert_eq!(
+            headers[header::SET_COOKIE],
+            "__Host-quire=t; Path=/; Secure; HttpOnly; SameSite=Lax; Max-Age=2592000"
+        );
+    }
+}

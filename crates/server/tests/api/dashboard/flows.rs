@@ -1,0 +1,226 @@
+//! What people do in the dashboard, from the first box to the last owner.
+
+use engine::access::{Role, Writing};
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::{Browser, between};
+use crate::support::TestApp;
+
+#[tokio::test]
+async fn a_box_is_made_renamed_and_deleted_by_its_typed_name() {
+    let app = TestApp::start().await;
+    let ada = app.user("ada@example.org").await;
+    let mut browser = Browser::of(&app, ada).await;
+    let page = browser.post("/boxes", &[("name", "Contracts & more")]).await;
+    let path = page.location().to_string();
+    assert!(browser.get("/").await.text.contains("Contracts &#38; more"));
+    browser.post(&format!("{path}/rename"), &[("name", "Letters")]).await;
+    assert!(browser.get(&path).await.text.contains("Letters"));
+    let page = browser.post(&format!("{path}/delete"), &[("confirm", "letters")]).await;
+    assert_eq!(page.status, 400, "the name as it is, not nearly");
+    assert_eq!(app.catalog.boxes().await.unwrap().len(), 1);
+    let page = browser.post(&format!("{path}/delete"), &[("confirm", "Letters")]).await;
+    assert_eq!(page.location(), "/?done=box-deleted");
+    assert!(app.catalog.boxes().await.unwrap().is_empty());
+}
+
+async fn upload(browser: &mut Browser, box_id: impl std::fmt::Display, name: &str, text: &str) -> Value {
+    let token = browser.csrf().await;
+    let part = reqwest::multipart::Part::bytes(text.as_bytes().to_vec()).file_name(name.to_string());
+    let form = reqwest::multipart::Form::new().part("file", part);
+    let request = browser.request(Method::POST, &format!("/boxes/{box_id}/files"));
+    let request = request.header("x-csrf-token", token).header("x-quire-script", "1").multipart(form);
+    let page = browser.send(request).await;
+    assert_eq!(page.status, 200, "{page:?}");
+    serde_json::from_str(&page.text).unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_editor_uploads_and_a_viewer_searches_and_pays() {
+    let app = TestApp::start().await;
+    let (_, box_id, key) = app.owner().await;
+    let (_, mut editor) = app.member(box_id, "editor@example.org", Role::Editor).await;
+    let (viewer, mut browser) = app.member(box_id, "viewer@example.org", Role::Viewer).await;
+    let text = "# Warranty\n\nThe warranty lasts two years.\n\nRepairs are made in Lyon.";
+    let file = upload(&mut editor, box_id, "warranty.md", text).await;
+    let id = file["id"].as_str().unwrap().to_string();
+    assert_eq!(upload(&mut editor, box_id, "again.md", text).await["known"], true);
+    app.settled(&key, &id).await;
+    let page = browser.get(&format!("/boxes/{box_id}")).await;
+    assert!(page.text.contains("warranty.md") && !page.text.contains("Drop files"), "{page:?}");
+    let page = browser
+        .post(&format!("/boxes/{box_id}/search"), &[("query", "how long is the warranty?"), ("rerank", "1")])
+        .await;
+    assert!(page.status == 200 && page.text.contains("<mark>warranty</mark>"), "{page:?}");
+    assert!(page.text.contains("Copy as curl") && page.text.contains("Why this rank"));
+    let month = engine::seams::catalog::Month::of(jiff::Timestamp::now());
+    let lines = app.catalog.usage(viewer, month).await.unwrap();
+    assert_eq!((lines.len(), lines[0].key.as_str()), (1, "dashboard"));
+    assert!(lines[0].units >= 1);
+    let page = browser.get("/account/usage").await;
+    assert!(page.text.contains("Dashboard") && page.text.contains("<svg"), "{page:?}");
+    // Page by page, with a quote marked.
+    let page = browser.get(&format!("/boxes/{box_id}/files/{id}?page=1&start=2&end=10")).await;
+    assert!(page.text.contains("<mark id=\"quote\" data-quote>Warranty</mark>"), "{page:?}");
+    let page = browser.get(&format!("/boxes/{box_id}/files/{id}/report")).await;
+    assert!(page.text.contains("Characters") && page.text.contains("Read"), "{page:?}");
+    let page = browser.get(&format!("/boxes/{box_id}/files/{id}/download")).await;
+    assert_eq!(page.text, text);
+    // Deleting gives a receipt.
+    let page = editor.post(&format!("/boxes/{box_id}/files/{id}/delete"), &[]).await;
+    assert!(page.text.contains("Deleted") && page.text.contains("1 page"), "{page:?}");
+    assert_eq!(browser.get(&format!("/boxes/{box_id}/files/{id}")).await.status, 404);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_viewer_asks_and_the_answer_cites() {
+    let app = TestApp::start().await;
+    let (_, box_id, key) = app.owner().await;
+    app.text_file(box_id, &key, "warranty.md", "The warranty lasts two years from the day of purchase.")
+        .await;
+    let (viewer, mut browser) = app.member(box_id, "viewer@example.org", Role::Viewer).await;
+    let token = browser.csrf().await;
+    let body = json!({"messages": [{"role": "user", "content": "How long does the warranty last?"}]});
+    let request = browser.request(Method::POST, &format!("/boxes/{box_id}/chat"));
+    let page =
+        browser.send(request.header("x-csrf-token", &token).header("x-quire-script", "1").json(&body)).await;
+    let answer: Value = serde_json::from_str(&page.text).unwrap();
+    assert_eq!(answer["citations"][0]["fileName"], "warranty.md", "{answer}");
+    // With nothing left, it says so, in the shape that the page's script reads.
+    app.catalog.set_user_units(viewer, 0).await.unwrap();
+    let request = browser.request(Method::POST, &format!("/boxes/{box_id}/chat"));
+    let page =
+        browser.send(request.header("x-csrf-token", token).header("x-quire-script", "1").json(&body)).await;
+    assert_eq!(page.status, 402, "{page:?}");
+    assert!(page.text.contains("units_exhausted"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn several_files_are_labelled_read_again_and_deleted_at_once() {
+    let app = TestApp::start().await;
+    let (owner, box_id, key) = app.owner().await;
+    let one = app.text_file(box_id, &key, "one.txt", "The first text.").await;
+    let two = app.text_file(box_id, &key, "two.txt", "The second text.").await;
+    let mut browser = Browser::of(&app, owner).await;
+    let path = format!("/boxes/{box_id}/files/selected");
+    let both = [("file", one.as_str()), ("file", two.as_str())];
+    let with = |more: &[(&'static str, &'static str)]| [&both[..], more].concat();
+    browser.post(&path, &with(&[("action", "tag"), ("tags", "a, b")])).await;
+    let page = browser.get(&format!("/boxes/{box_id}?tag=b")).await;
+    assert!(page.text.contains("one.txt") && page.text.contains("two.txt"));
+    browser.post(&path, &with(&[("action", "read-again")])).await;
+    for id in [&one, &two] {
+        assert_eq!(app.settled(&key, id).await["status"], "ready");
+    }
+    assert_eq!(browser.post(&path, &with(&[("action", "nonsense")])).await.status, 400);
+    assert_eq!(browser.post(&path, &[("action", "delete")]).await.status, 400, "nothing is selected");
+    let page = browser.post(&path, &with(&[("action", "delete")])).await;
+    assert!(page.text.contains("Receipt") && page.text.contains("one.txt"), "{page:?}");
+    assert!(browser.get(&format!("/boxes/{box_id}")).await.text.contains("No files yet"));
+    let page = browser.get(&format!("/boxes/{box_id}/audit")).await;
+    assert_eq!(page.text.matches("File deleted").count(), 2, "{page:?}");
+}
+
+#[tokio::test]
+async fn the_last_owner_stays_and_a_box_is_handed_over() {
+    let app = TestApp::start().await;
+    let (owner, box_id, _) = app.owner().await;
+    let mut browser = Browser::of(&app, owner).await;
+    let me = format!("/boxes/{box_id}/members/{owner}");
+    assert_eq!(browser.post(&format!("{me}/remove"), &[]).await.status, 409);
+    assert_eq!(browser.post(&format!("{me}/role"), &[("role", "admin")]).await.status, 409);
+    let (eve, mut hers) = app.member(box_id, "eve@example.org", Role::Admin).await;
+    // An admin makes no owner of herself, nor unmakes the one there is.
+    let page = hers.post(&format!("/boxes/{box_id}/members/{eve}/role"), &[("role", "owner")]).await;
+    assert_eq!(page.status, 403);
+    assert_eq!(hers.post(&format!("{me}/remove"), &[]).await.status, 403);
+    let page = hers
+        .post(&format!("/boxes/{box_id}/members"), &[("email", "x@example.org"), ("role", "owner")])
+        .await;
+    assert_eq!(page.status, 403, "not by an invitation either");
+    let fields = [("user", eve.to_string())];
+    let fields: Vec<_> = fields.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    let page = browser.post(&format!("/boxes/{box_id}/hand-over"), &fields).await;
+    assert!(page.location().ends_with("done=handed-over"), "{page:?}");
+    let members = app.catalog.members(Writing::for_operator(box_id).reading()).await.unwrap();
+    let role = |user| members.iter().find(|member| member.user == user).map(|member| member.role);
+    assert_eq!((role(owner), role(eve)), (Some(Role::Admin), Some(Role::Owner)));
+    assert!(browser.post(&format!("/boxes/{box_id}/delete"), &[("confirm", "papers")]).await.is_refused());
+}
+
+#[tokio::test]
+async fn a_key_is_shown_once_works_and_is_revoked() {
+    let app = TestApp::start().await;
+    let (owner, box_id, _) = app.owner().await;
+    let mut browser = Browser::of(&app, owner).await;
+    let id = box_id.to_string();
+    let fields = [("name", "ci"), ("days", "30"), ("scope", "some"), ("box", id.as_str())];
+    let page = browser.post("/account/keys", &fields).await;
+    let key = between(&page.text, "id=\"fresh-key\">", "<").to_string();
+    assert_eq!(app.get(&format!("/boxes/{box_id}"), &key).await.status, 200);
+    let page = browser.get("/account/keys").await;
+    assert!(!page.text.contains(&key) && page.text.contains("papers"), "{page:?}");
+    let stored = app.catalog.keys(Some(owner)).await.unwrap().pop().unwrap();
+    assert!(stored.expires_at.is_some() && stored.last_used_at.is_some());
+    let prefix = key.split('_').nth(1).unwrap();
+    // A key in a URL is marked.
+    let exposed = app.request(Method::GET, &format!("/check?key={key}"), Some(&key)).send().await.unwrap();
+    assert_eq!(exposed.status(), 200);
+    assert!(browser.get("/account/keys").await.text.contains("inside a URL"));
+    browser.post(&format!("/account/keys/{prefix}/revoke"), &[]).await;
+    assert_eq!(app.get("/check", &key).await.status, 401);
+    assert_eq!(browser.post("/account/keys", &[("name", "x"), ("scope", "some")]).await.status, 400);
+}
+
+#[tokio::test]
+async fn operators_look_after_accounts_and_plans() {
+    let app = TestApp::start().await;
+    let operator = app.person("operator@example.org").await;
+    app.catalog.set_user_operator(operator, true).await.unwrap();
+    let mut browser = Browser::of(&app, operator).await;
+    browser.post("/operator/plans", &[("name", "big"), ("units", "9000")]).await;
+    let page = browser.post("/operator/users", &[("email", "eve@example.org"), ("plan", "big")]).await;
+    let link = between(&page.text, "id=\"fresh-link\">", "<").to_string();
+    let token = link.split('=').nth(1).unwrap();
+    let mut guest = Browser::new(&app);
+    guest.post("/welcome", &[("token", token), ("name", "Eve"), ("password", super::PASSWORD)]).await;
+    let eve = app.catalog.user(&"eve@example.org".parse().unwrap()).await.unwrap();
+    assert_eq!((eve.monthly_units, eve.operator), (Some(9000), false));
+    assert_eq!(guest.get("/").await.status, 200);
+    let change = format!("/operator/users/{}/change", eve.id);
+    browser.post(&change, &[("plan", "standard")]).await;
+    let eve = app.catalog.user(&eve.email).await.unwrap();
+    assert!(eve.disabled && eve.plan.as_str() == "standard");
+    assert!(guest.get("/").await.is_refused(), "switched off is signed out");
+    browser.post(&change, &[("plan", "standard"), ("active", "1")]).await;
+    let page = browser.post(&format!("/operator/users/{}/password-link", eve.id), &[]).await;
+    let link = between(&page.text, "id=\"fresh-link\">", "<").to_string();
+    let token = link.split('=').nth(1).unwrap();
+    guest.post("/welcome", &[("token", token), ("password", "a new password")]).await;
+    assert_eq!(guest.get("/").await.status, 200);
+    // The last operator stays one.
+    let me = format!("/operator/users/{operator}/change");
+    assert_eq!(browser.post(&me, &[("plan", "standard"), ("active", "1")]).await.status, 409);
+    let page = browser.get("/operator/system").await;
+    assert!(page.text.contains("Embedder") && page.text.contains("Originals"), "{page:?}");
+    assert!(browser.get("/operator/audit").await.text.contains("Account disabled"));
+}
+
+#[tokio::test]
+async fn the_audit_log_is_handed_out_as_csv_and_json() {
+    let app = TestApp::start().await;
+    let (owner, box_id, _) = app.owner().await;
+    let mut browser = Browser::of(&app, owner).await;
+    upload(&mut browser, box_id, "=cmd.txt", "words").await;
+    let page = browser.get(&format!("/boxes/{box_id}/audit/export?format=csv")).await;
+    assert!(page.header("content-disposition").contains("audit.csv"));
+    assert!(
+        page.text.contains("\"owner@example.org\",file_uploaded,\"'=cmd.txt\",\"127.0.0.1\""),
+        "{page:?}"
+    );
+    let page = browser.get(&format!("/boxes/{box_id}/audit/export?format=json")).await;
+    let entries: Vec<Value> = serde_json::from_str(&page.text).unwrap();
+    assert_eq!(entries[0]["action"], "audit_exported");
+    assert_eq!(entries[1]["target"], "=cmd.txt");
+}
