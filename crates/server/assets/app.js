@@ -128,6 +128,26 @@ function showFile(file) {
 }
 
 const watchers = new Set();
+const latest = new Map();
+
+/** The list as it is now, put in place of the one on the page. */
+async function refreshList() {
+  const response = await fetch(location.href, { headers: { Accept: "text/html" } });
+  if (!response.ok) return;
+  const page = new DOMParser().parseFromString(await response.text(), "text/html");
+  const from = page.querySelector("[data-selection]"), to = document.querySelector("[data-selection]");
+  if (!from || !to) return;
+  const chosen = new Set(all("input[name=file]:checked", to).map((box) => box.value));
+  to.querySelector("tbody").replaceWith(from.querySelector("tbody"));
+  for (const box of all("input[name=file]", to)) box.checked = chosen.has(box.value);
+  to.hidden = from.hidden;
+  document.querySelector(".filters").hidden = from.hidden;
+  document.querySelector(".total").textContent = page.querySelector(".total").textContent;
+  if (!from.hidden) document.querySelector("[data-empty]")?.remove();
+  localTimes(to);
+  // What was heard while the list was on its way is newer than the list.
+  for (const file of latest.values()) showFile(file);
+}
 
 function live() {
   const table = document.querySelector("[data-live]");
@@ -135,9 +155,12 @@ function live() {
   const events = new EventSource(table.dataset.live);
   events.onmessage = (event) => {
     const file = JSON.parse(event.data);
+    latest.set(file.id, file);
     showFile(file);
     for (const watcher of watchers) watcher(file);
   };
+  // Whatever happened before somebody listened, or while nobody did.
+  events.onopen = () => { if (table.querySelector(".chip.queued, .chip.processing")) refreshList(); };
   addEventListener("pagehide", () => events.close());
 }
 
@@ -192,7 +215,7 @@ function uploads() {
         running -= 1;
         tell();
         next();
-        if (running === 0 && waiting.length === 0) refresh();
+        if (running === 0 && waiting.length === 0) refreshList();
       });
     }
     tell();
@@ -217,6 +240,9 @@ function uploads() {
         line.state.textContent = answer.known ? "Already here" : answer.words;
         line.state.className = `chip ${answer.status}`;
         known.set(answer.id, line);
+        // It may have been read before its upload was answered.
+        const heard = latest.get(answer.id);
+        if (heard && !answer.known) follow(heard);
       } else {
         broke(line, answer.error?.message ?? `The server answered ${request.status}.`);
       }
@@ -233,24 +259,7 @@ function uploads() {
     line.row.replaceChildren(`${line.file.name}: ${why}`);
   };
 
-  /** Shows the list with the new files in it, without losing the queue. */
-  const refresh = async () => {
-    const response = await fetch(location.href, { headers: { Accept: "text/html" } });
-    if (!response.ok) return;
-    const page = new DOMParser().parseFromString(await response.text(), "text/html");
-    const from = page.querySelector("[data-selection]"), to = document.querySelector("[data-selection]");
-    if (from && to) {
-      to.querySelector("tbody").replaceWith(from.querySelector("tbody"));
-      to.hidden = false;
-      document.querySelector(".filters").hidden = false;
-      const totals = [page, document].map((root) => root.querySelector(".total"));
-      totals[1].textContent = totals[0].textContent;
-      document.querySelector("[data-empty]")?.remove();
-      localTimes(to);
-    }
-  };
-
-  watchers.add((file) => {
+  const follow = (file) => {
     const line = known.get(file.id);
     if (!line) return;
     line.state.textContent = file.words;
@@ -258,7 +267,8 @@ function uploads() {
     line.state.className = `chip ${file.status}`;
     line.reading = file.status === "queued" || file.status === "processing";
     tell();
-  });
+  };
+  watchers.add(follow);
 
   const add = (files) => {
     for (const file of files) {

@@ -27,6 +27,9 @@ pub(super) enum Command {
         /// Plan that gives the monthly intelligence units [default: standard]
         #[arg(long, value_name = "PLAN")]
         plan: Option<PlanName>,
+        /// Let the account look after the whole server in the dashboard
+        #[arg(long)]
+        operator: bool,
     },
     /// List all accounts
     List,
@@ -44,7 +47,9 @@ pub(super) enum Command {
 
 pub(super) async fn run(global: &Global, command: Command) -> Result<(), Fault> {
     match command {
-        Command::Add { email, password_stdin, plan } => add(global, email, password_stdin, plan).await,
+        Command::Add { email, password_stdin, plan, operator } => {
+            add(global, email, password_stdin, plan, operator).await
+        }
         Command::List => list(global).await,
         Command::Disable { email } => set_disabled(global, &email, true).await,
         Command::Enable { email } => set_disabled(global, &email, false).await,
@@ -56,10 +61,15 @@ async fn add(
     email: Email,
     password_stdin: bool,
     plan: Option<PlanName>,
+    operator: bool,
 ) -> Result<(), Fault> {
     let password_hash = if password_stdin { Some(read_password()?) } else { None };
     let user = NewUser { email, password_hash, plan: plan.unwrap_or_default() };
-    let user = global.catalog()?.add_user(user).await?;
+    let catalog = global.catalog()?;
+    let user = catalog.add_user(user).await?;
+    if operator {
+        catalog.set_user_operator(user.id, true).await?;
+    }
     let value = json!({"userId": user.id, "email": user.email});
     output::print(global.json, &value, &format!("Added {} ({})", user.email, user.id));
     Ok(())

@@ -279,8 +279,7 @@ pub(super) async fn original(
         // The browser's reader draws it, and no page of ours; a sandbox would keep even that from working.
         View::Pdf => (
             Some("application/pdf"),
-            "default-src 'none'; object-src 'self'; plugin-types application/pdf; style-src 'unsafe-inline'; \
-             frame-ancestors 'self'",
+            "default-src 'none'; object-src 'self'; style-src 'unsafe-inline'; frame-ancestors 'self'",
         ),
         View::Frame if !file.media_type.starts_with("text/html") => {
             (Some("text/plain; charset=utf-8"), "sandbox; default-src 'none'; frame-ancestors 'self'")

@@ -133,7 +133,8 @@ pub(super) async fn present(State(app): State<App>, request: Request, next: Next
     let headers = response.headers_mut();
     for (name, value) in [
         (header::CONTENT_SECURITY_POLICY, POLICY),
-        (header::REFERRER_POLICY, "no-referrer"),
+        // Not "no-referrer": then browsers keep from us where a form comes from.
+        (header::REFERRER_POLICY, "same-origin"),
         (HeaderName::from_static("x-frame-options"), "DENY"),
         (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
         (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),

@@ -1,5 +1,6 @@
 //! The HTTP side. A request goes `listener → layers → auth → limits → idempotency → routes`; errors come back through `error`.
 
+pub mod actor;
 pub mod auth;
 pub mod body;
 pub mod error;

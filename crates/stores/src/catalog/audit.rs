@@ -21,7 +21,7 @@ const NEWEST: &str = "log_g";
 impl Audit for Sqlite {
     async fn note(&self, entry: NewEntry) -> Result<(), Fault> {
         self.database
-            .write(move |t| {
+            .write_soon(move |t| {
                 t.execute(
                     "insert into audit (id, at, user_id, who, address, box_id, action, target)
                      values ($1, $2, $3, $4, $5, $6, $7, $8)",

@@ -191,7 +191,7 @@ pub struct AuditPage {
 /// The audit log. Lines are only ever added; those of a box that was deleted stay, for operators.
 #[async_trait]
 pub trait Audit: Send + Sync {
-    /// Writes a line. On disk when this returns.
+    /// Writes a line. It outlives the process when this returns, but perhaps not a power cut.
     async fn note(&self, entry: NewEntry) -> Result<(), Fault>;
 
     /// Lines about a box, latest first, older than `before`.

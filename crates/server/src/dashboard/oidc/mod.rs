@@ -58,6 +58,8 @@ struct Metadata {
     token_endpoint: String,
     jwks_uri: String,
     #[serde(default)]
+    userinfo_endpoint: Option<String>,
+    #[serde(default)]
     token_endpoint_auth_methods_supported: Vec<String>,
 }
 
@@ -70,6 +72,20 @@ struct Discovered {
 #[derive(Deserialize)]
 struct Tokens {
     id_token: String,
+    #[serde(default)]
+    access_token: Option<String>,
+}
+
+/// What a provider says of somebody where it leaves that out of the ID token.
+#[derive(Deserialize)]
+struct UserInfo {
+    sub: String,
+    #[serde(default)]
+    email: Option<String>,
+    #[serde(default)]
+    email_verified: bool,
+    #[serde(default)]
+    name: Option<String>,
 }
 
 impl Provider {
@@ -150,6 +166,21 @@ impl Provider {
             Ok(claims)
         });
         claims.map_err(|wrong| trouble(format!("the ID token is no good: {wrong}")))
+    }
+
+    /// The claims with an address and a name in them, asked for where the ID token has none.
+    async fn completed(&self, mut claims: Claims, access_token: Option<String>) -> Result<Claims, Fault> {
+        let endpoint = self.discovered(false).await?.metadata.userinfo_endpoint;
+        let (Some(endpoint), Some(access), None) = (endpoint, access_token, &claims.email) else {
+            return Ok(claims);
+        };
+        let info: UserInfo = read(self.http.get(endpoint).bearer_auth(access).send().await).await?;
+        // Only the ID token is signed: what is said of anybody else is of no use.
+        if info.sub == claims.sub {
+            (claims.email, claims.email_verified) = (info.email, info.email_verified);
+            claims.name = info.name.or(claims.name);
+        }
+        Ok(claims)
     }
 }
 
@@ -261,6 +292,7 @@ pub(super) async fn come_back(
     let code = query.code.filter(|_| query.error.is_none()).ok_or_else(refused)?;
     let tokens = provider.exchange(&code, &kept.verifier, &redirect_address(&origin)).await?;
     let claims = provider.claims(&tokens.id_token, &kept.nonce).await?;
+    let claims = provider.completed(claims, tokens.access_token).await?;
     let user = account(&app, provider, claims).await?;
     let mut response: Response = page::go(signin::safe(&kept.next));
     put_cookie(response.headers_mut(), COOKIE, "gone", Some(Duration::ZERO));

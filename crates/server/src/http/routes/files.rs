@@ -5,7 +5,7 @@ use engine::{
     Fault, Reason,
     access::Reading,
     ids::{BoxId, FileId},
-    seams::catalog::{FileChanges, FileCursor, FileQuery, FileRecord, FileStatus, Metadata, SortKey},
+    seams::catalog::{Action, FileChanges, FileCursor, FileQuery, FileRecord, FileStatus, Metadata, SortKey},
 };
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -17,6 +17,7 @@ use crate::{
     app::App,
     http::{
         BASE,
+        actor::Actor,
         auth::{Asking, ReadingBox, ReadingFile, WritingFile},
         body::{JsonBody, parameters},
         error::ErrorEnvelope,
@@ -279,6 +280,7 @@ pub(super) struct Changes {
 pub(super) async fn change(
     State(app): State<App>,
     file: WritingFile,
+    actor: Actor,
     origin: Origin,
     body: JsonBody<Changes>,
 ) -> Reply<FileObject> {
@@ -288,6 +290,7 @@ pub(super) async fn change(
         metadata: body.value.metadata,
     };
     let changed = app.catalog.change_file(&file.writing, file.id, changes).await?.ok_or_else(no_such_file)?;
+    actor.note(Action::FileChanged, changed.box_id, changed.name.as_str()).await?;
     Ok(Success::with_warnings(FileObject::of(changed, &origin), body.warnings))
 }
 
@@ -321,8 +324,13 @@ struct RemovedCounts {
         (status = 200, description = "What was removed", body = Envelope<DeletionReceipt>),
         (status = "4XX", description = "The key or its role does not allow it, or there is no such file", body = ErrorEnvelope)
     ))]
-pub(super) async fn delete(State(app): State<App>, file: WritingFile) -> Reply<DeletionReceipt> {
+pub(super) async fn delete(
+    State(app): State<App>,
+    file: WritingFile,
+    actor: Actor,
+) -> Reply<DeletionReceipt> {
     let receipt = app.library.delete(&file.writing, file.id).await?.ok_or_else(no_such_file)?;
+    actor.note(Action::FileDeleted, receipt.file.box_id, receipt.file.name.as_str()).await?;
     let removed = RemovedCounts {
         originals: receipt.originals,
         pages: receipt.removed.pages,

@@ -10,7 +10,7 @@ use axum::{
 };
 use engine::{
     Fault, Reason,
-    seams::catalog::{FileName, Metadata, NewFile, UploadOutcome},
+    seams::catalog::{Action, FileName, Metadata, NewFile, UploadOutcome},
 };
 use serde::Serialize;
 use stores::blobs::Staged;
@@ -20,6 +20,7 @@ use super::files::FileObject;
 use crate::{
     app::App,
     http::{
+        actor::Actor,
         auth::WritingBox,
         body,
         error::{ErrorEnvelope, Failure},
@@ -75,6 +76,7 @@ pub(super) struct UploadForm {
 pub(super) async fn upload(
     State(app): State<App>,
     WritingBox(writing): WritingBox,
+    actor: Actor,
     origin: Origin,
     form: Result<Multipart, MultipartRejection>,
 ) -> Result<Response, Failure> {
@@ -88,6 +90,9 @@ pub(super) async fn upload(
     let uploaded = app.library.add(&writing, staged, describe).await?;
     let deduplicated = uploaded.outcome == UploadOutcome::Known;
     let replaced = uploaded.outcome == UploadOutcome::Replaced;
+    if !deduplicated {
+        actor.note(Action::FileUploaded, writing.box_id(), uploaded.file.name.as_str()).await?;
+    }
     let status = if deduplicated { StatusCode::OK } else { StatusCode::CREATED };
     let object = UploadObject { file: FileObject::of(uploaded.file, &origin), deduplicated, replaced };
     Ok((status, Success::with_warnings(object, warnings)).into_response())

@@ -5,7 +5,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::{Browser, between};
-use crate::support::TestApp;
+use crate::{chat::papers, support::TestApp};
 
 #[tokio::test]
 async fn a_box_is_made_renamed_and_deleted_by_its_typed_name() {
@@ -76,12 +76,11 @@ async fn an_editor_uploads_and_a_viewer_searches_and_pays() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_viewer_asks_and_the_answer_cites() {
     let app = TestApp::start().await;
-    let (_, box_id, key) = app.owner().await;
-    app.text_file(box_id, &key, "warranty.md", "The warranty lasts two years from the day of purchase.")
-        .await;
+    let (box_id, ..) = papers(&app).await;
     let (viewer, mut browser) = app.member(box_id, "viewer@example.org", Role::Viewer).await;
     let token = browser.csrf().await;
-    let body = json!({"messages": [{"role": "user", "content": "How long does the warranty last?"}]});
+    let body =
+        json!({"messages": [{"role": "user", "content": "How long does the warranty of the machine last?"}]});
     let request = browser.request(Method::POST, &format!("/boxes/{box_id}/chat"));
     let page =
         browser.send(request.header("x-csrf-token", &token).header("x-quire-script", "1").json(&body)).await;
@@ -120,6 +119,11 @@ async fn several_files_are_labelled_read_again_and_deleted_at_once() {
     assert!(browser.get(&format!("/boxes/{box_id}")).await.text.contains("No files yet"));
     let page = browser.get(&format!("/boxes/{box_id}/audit")).await;
     assert_eq!(page.text.matches("File deleted").count(), 2, "{page:?}");
+    assert_eq!(
+        page.text.matches("API key test").count(),
+        2,
+        "what is done with a key is known too: {page:?}"
+    );
 }
 
 #[tokio::test]

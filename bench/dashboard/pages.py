@@ -1,0 +1,146 @@
+"""How fast the dashboard's pages are with 10,000 files in the box, and how much the first page weighs.
+
+    python3 bench/dashboard/pages.py [--files 10000] [--times 200]
+
+Asks for every page over one kept connection, as a browser does, and reports the time until its whole HTML is there. All but
+one of the files are written straight into the catalog: reading them in would measure something else. Limits: 50 ms at p95 a
+page, 150 KB for the first page with all it needs; the exit code says whether they hold."""
+
+import argparse
+import hashlib
+import html
+import json
+import pathlib
+import re
+import sqlite3
+import statistics
+import sys
+import time
+import urllib.parse
+import uuid
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from service import Server
+
+SLOWEST_MS = 50
+HEAVIEST = 150 * 1000
+
+
+class Browser:
+    def __init__(self, server):
+        self.server, self.connection, self.cookie, self.csrf = server, server.connect(), None, None
+
+    def ask(self, method, path, body=None):
+        headers = {"Cookie": f"__Host-quire={self.cookie}"} if self.cookie else {}
+        if body is not None:
+            headers["Content-Type"] = "application/x-www-form-urlencoded"
+            body = urllib.parse.urlencode({"csrf": self.csrf, **body})
+        self.connection.request(method, path, body=body, headers=headers)
+        answer = self.connection.getresponse()
+        text = answer.read()
+        for value in answer.headers.get_all("Set-Cookie") or []:
+            if value.startswith("__Host-quire="):
+                self.cookie = value.split("=", 1)[1].split(";")[0]
+        found = re.search(rb'name="csrf" content="([^"]+)"', text)
+        self.csrf = found.group(1).decode() if found else self.csrf
+        size = len(text) + sum(len(name) + len(value) + 4 for name, value in answer.getheaders())
+        return answer.status, answer.headers, text, size
+
+
+def fill(server, box, count):
+    """Files that were read long ago, as far as the catalog knows."""
+    catalog = sqlite3.connect(server.data / "catalog.db")
+    now = int(time.time() * 1000)
+    rows = []
+    for number in range(count):
+        name = f"report-{number:05}.pdf"
+        status = "failed" if number % 50 == 0 else "ready_with_warnings" if number % 20 == 0 else "ready"
+        rows.append(("fil_" + uuid.uuid4().hex, box, name, hashlib.sha256(name.encode()).hexdigest(), 20_000 + number, status,
+                     "locked with a password" if status == "failed" else None, 5 + number % 40, now - number * 1000))
+    catalog.executemany(
+        "insert into files (id, box_id, name, sha256, size, media_type, status, error, progress_done, warnings, metadata, pages,"
+        " characters, chunks, created_at, updated_at, indexed_at) values (?, ?, ?, ?, ?, 'application/pdf', ?, ?, 0, '[]', '{}',"
+        " ?, 9000, 30, ?9, ?9, ?9)", rows)
+    catalog.executemany("insert into file_tags (file_id, tag) values (?, ?)", [(row[0], f"label-{at % 30}") for at, row in enumerate(rows)])
+    catalog.commit()
+    catalog.close()
+
+
+def sign_up(server):
+    browser = Browser(server)
+    link = urllib.parse.urlparse(server.link)
+    status, *_ = browser.ask("GET", f"{link.path}?{link.query}")
+    assert status == 200, status
+    token = urllib.parse.parse_qs(link.query)["token"][0]
+    fields = {"token": token, "email": "ada@example.org", "name": "Ada", "password": "correct horse battery"}
+    status, *_ = browser.ask("POST", "/welcome", fields)
+    assert status == 303, status
+    browser.ask("GET", "/")
+    return browser
+
+
+def start(server):
+    server.start()
+    server.link = server.process.stdout.readline().decode().split(": ", 1)[1].strip()
+    return server
+
+
+def weigh(browser):
+    """The first page, with everything it asks for."""
+    browser.cookie, kept = None, browser.cookie
+    _, _, text, total = browser.ask("GET", "/sign-in")
+    for path in sorted(set(re.findall(r'(?:href|src)="(/assets/[^"]+)"', text.decode()))):
+        total += browser.ask("GET", path)[3]
+    browser.cookie = kept
+    return total
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--files", type=int, default=10_000)
+    parser.add_argument("--times", type=int, default=200)
+    arguments = parser.parse_args()
+    server = start(Server())
+    try:
+        browser = sign_up(server)
+        _, headers, *_ = browser.ask("POST", "/boxes", {"name": "Reports"})
+        box = headers["Location"].rsplit("/", 1)[1]
+        browser.ask("GET", "/account/keys")
+        _, _, text, _ = browser.ask("POST", "/account/keys", {"name": "bench", "scope": "all"})
+        server.key, server.box = html.unescape(re.search(r'id="fresh-key">([^<]+)', text.decode()).group(1)), box
+        document = server.data / "warranty.md"
+        document.write_text("# Warranty\n\n" + "The warranty lasts two years from the day of purchase. " * 40)
+        status, uploaded = server.upload(document)
+        assert status == 201, uploaded
+        file = uploaded["data"]["fileId"]
+        server.wait_until_read()
+        fill(server, box, arguments.files - 1)
+        pages = ["/sign-in", "/", f"/boxes/{box}", f"/boxes/{box}?sort=name", f"/boxes/{box}?q=report-0999", f"/boxes/{box}?status=failed",
+                 f"/boxes/{box}?tag=label-3", f"/boxes/{box}/files/{file}", f"/boxes/{box}/files/{file}/report", f"/boxes/{box}/search",
+                 f"/boxes/{box}/chat", f"/boxes/{box}/members", f"/boxes/{box}/settings", f"/boxes/{box}/audit", "/account/keys",
+                 "/account/usage", "/account/profile", "/operator/users", "/operator/plans", "/operator/system", "/operator/audit"]
+        wrong = 0
+        print(f"{arguments.files} files, each page {arguments.times} times")
+        print(f"{'page':44} {'p50 ms':>8} {'p95 ms':>8} {'KB':>7}")
+        for page in pages:
+            times = []
+            for _ in range(arguments.times):
+                begun = time.perf_counter()
+                status, _, _, size = browser.ask("GET", page)
+                times.append((time.perf_counter() - begun) * 1000)
+                assert status == 200 or (page == "/sign-in" and status == 303), (page, status)
+            p95 = statistics.quantiles(times, n=20)[-1]
+            wrong += p95 > SLOWEST_MS
+            shown = page.replace(box, "BOX").replace(file, "FILE")
+            print(f"{shown:44} {statistics.median(times):8.1f} {p95:8.1f} {size / 1000:7.1f}{'   too slow' if p95 > SLOWEST_MS else ''}")
+        weight = weigh(browser)
+        wrong += weight > HEAVIEST
+        print(f"first page with all it needs: {weight / 1000:.1f} KB")
+        print(json.dumps({"ok": wrong == 0}))
+        sys.exit(1 if wrong else 0)
+    finally:
+        server.stop()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,37 @@
+import { defineConfig } from "@playwright/test";
+
+const desktop = { viewport: { width: 1280, height: 800 } };
+const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
+const screenshots = Boolean(process.env.QUIRE_SCREENSHOTS);
+
+const everywhere = [
+  { name: "desktop-light", use: { ...desktop, colorScheme: "light" } },
+  { name: "desktop-dark", use: { ...desktop, colorScheme: "dark" } },
+  { name: "phone-light", use: { ...phone, colorScheme: "light" } },
+  { name: "phone-dark", use: { ...phone, colorScheme: "dark" } },
+].map((project) => ({ ...project, testIgnore: /(setup|screenshots)\.spec/, dependencies: ["setup"] }));
+
+export default defineConfig({
+  testDir: ".",
+  testMatch: "*.spec.mjs",
+  workers: 1,
+  timeout: 60_000,
+  expect: { timeout: 15_000 },
+  reporter: [["list"]],
+  outputDir: "results",
+  use: {
+    baseURL: process.env.QUIRE_ADDRESS,
+    ignoreHTTPSErrors: true,
+    trace: "retain-on-failure",
+    launchOptions: {
+      executablePath: process.env.CHROMIUM,
+      args: process.getuid?.() === 0 ? ["--no-sandbox"] : [],
+    },
+  },
+  projects: [
+    { name: "setup", testMatch: "setup.spec.mjs", use: desktop },
+    ...(screenshots
+      ? [{ name: "screenshots", testMatch: "screenshots.spec.mjs", dependencies: ["setup"], use: desktop }]
+      : everywhere),
+  ],
+});

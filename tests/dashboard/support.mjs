@@ -1,0 +1,106 @@
+// What the tests share: a page that must stay quiet and at home, and the things people do.
+
+import { AxeBuilder } from "@axe-core/playwright";
+import { test as base, expect } from "@playwright/test";
+import path from "node:path";
+
+export { expect };
+export const OPERATOR = "operator@example.org";
+export const PASSWORD = "correct horse battery";
+export const STATE = "operator.json";
+export const samples = (name) => path.join(process.env.QUIRE_SAMPLES, name);
+
+/** Watches a page: nothing may be asked of anybody else, nothing may go wrong in its script, no policy be broken. */
+function watch(page, { wrongs, allowed }) {
+  page.on("dialog", (dialog) => dialog.accept());
+  const home = process.env.QUIRE_ADDRESS;
+  page.on("request", (request) => {
+    const url = request.url();
+    const fine = [home, "data:", "blob:", "about:", "chrome-extension:", ...allowed].some((start) => url.startsWith(start));
+    if (!fine) wrongs.push(`asked ${url}`);
+  });
+  page.on("pageerror", (error) => wrongs.push(`script: ${error.message}`));
+  page.on("console", (message) => {
+    const text = message.text();
+    // A refusal that a test provokes is logged by the browser as well.
+    if (message.type() === "error" && !text.includes("Failed to load resource")) wrongs.push(`console: ${text}`);
+  });
+}
+
+export const test = base.extend({
+  /** At the end of every test all its pages must have been quiet. */
+  quiet: [async ({ allowed }, use, info) => {
+    info.wrongs = [];
+    info.allowed = allowed;
+    await use();
+    expect(info.wrongs).toEqual([]);
+  }, { auto: true }],
+  /** Addresses beside the server's own that a test may go to. */
+  allowed: [[], { option: true }],
+  /** The same in every test: a name that no other project uses. */
+  tag: async ({}, use, info) => { await use(info.project.name); },
+  page: async ({ page }, use, info) => {
+    watch(page, info);
+    await use(page);
+  },
+});
+
+/** A page of somebody else, watched as well. */
+export async function another(browser, info) {
+  const { viewport, colorScheme, isMobile, hasTouch } = info.project.use;
+  const context = await browser.newContext({ viewport, colorScheme, isMobile, hasTouch, ignoreHTTPSErrors: true, baseURL: process.env.QUIRE_ADDRESS });
+  const page = await context.newPage();
+  watch(page, info);
+  return page;
+}
+
+export async function signIn(page, email, password = PASSWORD) {
+  await page.goto("/sign-in");
+  await page.getByLabel("E-mail address").fill(email);
+  await page.getByLabel("Password").fill(password);
+  await page.getByRole("button", { name: "Sign in", exact: true }).click();
+}
+
+/** An account of its own for a test, made through an invitation of the operator. */
+export async function newcomer(browser, info, email) {
+  const context = await browser.newContext({ storageState: STATE, ignoreHTTPSErrors: true, baseURL: process.env.QUIRE_ADDRESS });
+  const operator = await context.newPage();
+  await operator.goto("/operator/users");
+  await operator.getByRole("region", { name: "Users" }).waitFor();
+  const form = operator.locator("form[action='/operator/users']");
+  await form.getByLabel("E-mail address").fill(email);
+  await form.getByRole("button", { name: "Make invitation" }).click();
+  const link = await operator.locator("#fresh-link").textContent();
+  await context.close();
+  const page = await another(browser, info);
+  await page.goto(link);
+  await page.getByLabel("Name").fill(email.split("@")[0]);
+  await page.getByLabel("Password").fill(PASSWORD);
+  await page.getByRole("button", { name: "Create account" }).click();
+  await expect(page.getByRole("heading", { name: "Boxes" })).toBeVisible();
+  return page;
+}
+
+export async function makeBox(page, name) {
+  await page.goto("/");
+  await page.getByLabel("Name", { exact: true }).fill(name);
+  await page.getByRole("button", { name: "Create box" }).click();
+  await expect(page.getByRole("heading", { level: 1, name })).toBeVisible();
+  return page.url();
+}
+
+/** Uploads files and waits until all were read. */
+export async function upload(page, files) {
+  await page.locator("input[data-files]:not([webkitdirectory])").setInputFiles(files);
+  await expect(page.locator("[data-summary]")).toHaveText(new RegExp(`^${files.length} of ${files.length} uploaded`));
+  await expect(page.locator("[data-queue] .chip.ready, [data-queue] .chip.ready_with_warnings, [data-queue] .chip.failed")).toHaveCount(files.length, { timeout: 45_000 });
+}
+
+/** No serious or critical violation of accessibility, and nothing that has to be scrolled to sideways. */
+export async function looksRight(page, info, what) {
+  const found = await new AxeBuilder({ page }).withTags(["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]).exclude("iframe").analyze();
+  const bad = found.violations.filter((violation) => ["serious", "critical"].includes(violation.impact));
+  expect(bad.map((violation) => `${what}: ${violation.id} at ${violation.nodes.map((node) => node.target).join(", ")}: ${violation.nodes[0].failureSummary}`)).toEqual([]);
+  const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+  expect(over, `${what} is wider than the window`).toBeLessThanOrEqual(0);
+}
