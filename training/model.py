@@ -19,6 +19,7 @@ VARLEN = [varlen_attn] if varlen_attn else []  # emptied where the kernel does n
 LAYERS, HEADS, WIDTH, INNER, EPSILON = 6, 12, 384, 1536, 1e-12
 TABLES = ("word_embeddings", "position_embeddings", "token_type_embeddings")
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
+ON_GPU = {"fused": True} if DEVICE == "cuda" else {}  # what an optimizer is told; unknown before PyTorch 2.0
 PRECISION = torch.bfloat16 if DEVICE == "cuda" else torch.float32
 LINEAR = ("attention.self.query", "attention.self.key", "attention.self.value", "attention.output.dense",
           "intermediate.dense", "output.dense")
@@ -73,6 +74,15 @@ def compile_steps():
     STEPS.update(project=torch.compile(project, dynamic=True), finish=torch.compile(finish, dynamic=True))
 
 
+def plain_attention(query, key, value, attn_mask):
+    """For PyTorch before 2.0, as Debian has it."""
+    scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
+    return scores.masked_fill(~attn_mask, float("-inf")).softmax(-1) @ value
+
+
+whole_attention = getattr(F, "scaled_dot_product_attention", plain_attention)
+
+
 def attend(joined, packed):
     """Attention within each sequence."""
     query, key, value = joined.unbind(1)
@@ -89,7 +99,7 @@ def attend(joined, packed):
         whole[packed.owner, packed.place] = part
     wide = [whole.transpose(1, 2) for whole in wide]
     mask = packed.mask()[:, None, None]
-    found = F.scaled_dot_product_attention(*wide, attn_mask=mask).transpose(1, 2)
+    found = whole_attention(*wide, attn_mask=mask).transpose(1, 2)
     return found[packed.owner, packed.place].reshape(-1, WIDTH)
 
 
@@ -188,7 +198,9 @@ class Average:
 
     @torch.no_grad()
     def update(self, step):
-        torch._foreach_lerp_(self.means, self.parameters, 1 - min(0.998, (1 + step) / (10 + step)))
+        kept = min(0.998, (1 + step) / (10 + step))
+        torch._foreach_mul_(self.means, kept)
+        torch._foreach_add_(self.means, self.parameters, alpha=1 - kept)
 
     @torch.no_grad()
     def apply(self):

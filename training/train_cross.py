@@ -16,7 +16,7 @@ import torch.nn.functional as F
 import build_data
 import model as models
 from common import chosen_queries, corpus, log, schedule
-from model import DEVICE, Average, CrossEncoder
+from model import DEVICE, ON_GPU, Average, CrossEncoder
 from tokens import pairs
 
 PAIR_TOKENS = 288
@@ -82,7 +82,7 @@ def main():
     matrices = [p for p in network.parameters() if p.ndim > 1]
     others = [p for p in network.parameters() if p.ndim < 2]
     optimizer = torch.optim.AdamW([{"params": matrices, "weight_decay": 0.01}, {"params": others, "weight_decay": 0.0}],
-                                  lr=options.rate, betas=(0.9, 0.98), fused=DEVICE == "cuda")
+                                  lr=options.rate, betas=(0.9, 0.98), **ON_GPU)
     average, sampler = Average(network), Sampler(queries, lists, options.seed)
     steps, step, waiting, marks = options.steps or 10**9, 0, [], []
     log("queries", len(chosen_queries(queries, lists, left_out(options.leave_out), random.Random(0))))

@@ -16,7 +16,7 @@ import torch.nn.functional as F
 
 import model as models
 from common import PASSAGE_TOKENS, corpus, log, schedule
-from model import DEVICE, WIDTH, Average, Encoder, pooled
+from model import DEVICE, ON_GPU, WIDTH, Average, Encoder, pooled
 from tokens import singles
 
 QUERY_ROWS = 48
@@ -107,7 +107,7 @@ def main():
     scales = torch.nn.Parameter(torch.tensor([30.0, 20.0], device=DEVICE))
     optimizer = torch.optim.AdamW([{"params": list(network.parameters()), "weight_decay": 0.01, "base": options.rate},
                                    {"params": [scales], "weight_decay": 0.0, "base": 0.05}],
-                                  lr=options.rate, betas=(0.9, 0.98), fused=DEVICE == "cuda")
+                                  lr=options.rate, betas=(0.9, 0.98), **ON_GPU)
     average, rng = Average(network), random.Random(options.seed)
     steps, step, waiting, marks = options.steps or 10**9, 0, [], []
     while step < steps:

@@ -309,6 +309,26 @@ async fn trouble_later_is_one_frame_and_costs_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_model_that_thinks_for_long_is_pinged_for() {
+    let stub =
+        Stub::start(vec![Act::Hang(vec!["The warranty lasts two years [1: \"lasts two years\"]. M".into()])])
+            .await;
+    let app = stub.app(600).await;
+    let (_, key, _) = papers(&app).await;
+    let mut body = question(ASKED);
+    body["stream"] = json!(true);
+    let request = app.request(reqwest::Method::POST, "/chat/completions", Some(&key)).json(&body);
+    let mut response = request.send().await.unwrap();
+    let mut read = String::new();
+    while !read.contains("\n: ping\n") {
+        read.push_str(&String::from_utf8_lossy(
+            &response.chunk().await.unwrap().expect("the stream goes on"),
+        ));
+    }
+    assert!(!read.contains("[DONE]"), "{read}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn whoever_goes_away_stops_the_work_and_pays_for_what_was_done() {
     let first = "The warranty lasts two years [1: \"lasts two years\"]. More is";
     let stub = Stub::start(vec![Act::Hang(vec![first.into()])]).await;
