@@ -230,7 +230,7 @@ class Valkey:
             node.stop(how)
 
     def url(self, prefix="quire"):
-        return f"redis://127.0.0.1:{self.ports[0]}/?cluster=true&prefix={prefix}&nodes=" + ",".join(f"127.0.0.1:{port}" for port in self.ports[1:])
+        return "redis://" + ",".join(f"127.0.0.1:{port}" for port in self.ports) + f"/?prefix={prefix}"
 
 
 class Servers:

@@ -7,17 +7,15 @@ use engine::{
     access::{Owning, Writing},
     ids::{BoxId, FileId},
     seams::{
-        catalog::{Catalog, Deletion, FileRecord, FileStatus, NewFile, Uploaded},
+        catalog::{Catalog, Change, Claim, Deletion, FileRecord, FileStatus, Held, NewFile, Uploaded},
         index::{Index, Removed},
     },
 };
 use stores::blobs::{Blobs, Staged};
-use tokio::sync::{Mutex, MutexGuard, Notify, RwLock, RwLockReadGuard, RwLockWriteGuard, broadcast};
+use tokio::sync::{Notify, broadcast};
 
 /// Events kept for a listener that is slow; one that is slower misses some and is told so.
 const EVENTS_KEPT: usize = 1024;
-/// Files share locks by their id; enough that two workers seldom meet.
-const LOCKS: usize = 64;
 
 /// The files of all boxes.
 pub struct Library {
@@ -30,14 +28,6 @@ pub struct Library {
     /// Tells workers that there is something to do.
     pub wake: Notify,
     events: broadcast::Sender<Arc<FileRecord>>,
-    locks: [Mutex<()>; LOCKS],
-    /// By box; held for writing while an index is exchanged.
-    held: [RwLock<()>; LOCKS],
-}
-
-/// The lock that an id shares with some others: identifiers begin with the time, so the last byte spreads them evenly.
-fn shared_by(id: &[u8; 16]) -> usize {
-    usize::from(id[15]) % LOCKS
 }
 
 /// What a deletion removed.
@@ -54,20 +44,17 @@ impl Library {
     /// A library over these stores.
     pub fn new(catalog: Arc<dyn Catalog>, blobs: Blobs, index: Arc<dyn Index>) -> Self {
         let (events, _) = broadcast::channel(EVENTS_KEPT);
-        let locks = std::array::from_fn(|_| Mutex::new(()));
-        let held = std::array::from_fn(|_| RwLock::new(()));
-        Library { catalog, blobs, index, wake: Notify::new(), events, locks, held }
+        Library { catalog, blobs, index, wake: Notify::new(), events }
     }
 
-    /// Whoever changes the content of a file holds its lock, so that a deletion and a worker never overtake each other.
-    pub async fn lock(&self, box_id: BoxId, file: FileId) -> (RwLockReadGuard<'_, ()>, MutexGuard<'_, ()>) {
-        let changing = self.held[shared_by(box_id.as_bytes())].read().await;
-        (changing, self.locks[shared_by(file.as_bytes())].lock().await)
+    /// Whoever changes the content of a file claims it, so that a deletion and a worker never overtake each other.
+    pub async fn claim(&self, box_id: BoxId, file: FileId) -> Result<Held, Fault> {
+        self.catalog.claim(Claim::File(box_id, file)).await
     }
 
     /// Keeps everybody from changing the content of a box.
-    pub async fn hold(&self, box_id: BoxId) -> RwLockWriteGuard<'_, ()> {
-        self.held[shared_by(box_id.as_bytes())].write().await
+    pub async fn hold(&self, box_id: BoxId) -> Result<Held, Fault> {
+        self.catalog.claim(Claim::Box(box_id)).await
     }
 
     /// Makes a file of a received original. When this returns, the file is on disk and in the queue.
@@ -79,12 +66,16 @@ impl Library {
     ) -> Result<Uploaded, Fault> {
         let new = describe(&staged);
         let sha256 = new.sha256.clone();
-        let blobs = self.blobs.clone();
-        tokio::task::spawn_blocking(move || blobs.keep(staged)).await.map_err(Fault::internal)??;
-        let uploaded = match self.catalog.add_file(writing, new).await {
+        // Until a file refers to it, somebody who deletes another file of the same bytes could take it away.
+        let claimed = self.catalog.claim(Claim::Original(sha256.clone())).await?;
+        self.blobs.keep(staged).await?;
+        let added = self.catalog.add_file(writing, new).await;
+        drop(claimed);
+        let uploaded = match added {
             Ok(uploaded) => uploaded,
             Err(fault) => {
-                self.remove_original(&sha256).await?;
+                // Why it failed matters more than whether it could be tidied up after.
+                let _ = self.remove_original(&sha256).await;
                 return Err(fault);
             }
         };
@@ -98,7 +89,7 @@ impl Library {
 
     /// Deletes a file: when this returns, nothing of it can be read, searched, cited or downloaded.
     pub async fn delete(&self, writing: &Writing, file: FileId) -> Result<Option<Receipt>, Fault> {
-        let _lock = self.lock(writing.box_id(), file).await;
+        let _claimed = self.claim(writing.box_id(), file).await?;
         let Some(deletion) = self.catalog.begin_delete(writing, file).await? else { return Ok(None) };
         self.tell(FileRecord { status: FileStatus::Deleting, ..deletion.file.clone() });
         self.finish_delete(deletion).await.map(Some)
@@ -120,6 +111,7 @@ impl Library {
 
     /// Removes an original that no file refers to.
     pub async fn remove_original(&self, sha256: &str) -> Result<bool, Fault> {
+        let _claimed = self.catalog.claim(Claim::Original(sha256.to_string())).await?;
         self.blobs.remove_unless(sha256, || self.catalog.original_is_wanted(sha256)).await
     }
 
@@ -140,15 +132,47 @@ impl Library {
     pub async fn recover(&self) -> Result<(), Fault> {
         self.blobs.recover(|sha256| async move { self.catalog.original_is_wanted(&sha256).await }).await?;
         for deletion in self.catalog.half_deleted().await? {
+            let _claimed = self.claim(deletion.file.box_id, deletion.file.id).await?;
             self.finish_delete(deletion).await?;
         }
         Ok(())
     }
 
-    /// Tells listeners that a file changed.
+    /// Tells listeners, on all nodes, that a file changed.
     pub fn tell(&self, file: FileRecord) {
+        let (catalog, change) = (self.catalog.clone(), Change { box_id: file.box_id, file: file.id });
+        self.tell_here(file);
+        tokio::spawn(async move {
+            if let Err(fault) = catalog.announce(change).await {
+                tracing::debug!(error = ?fault, "Could not tell other nodes of a change");
+            }
+        });
+    }
+
+    fn tell_here(&self, file: FileRecord) {
         // Nobody listening is fine.
         let _ = self.events.send(Arc::new(file));
+    }
+
+    /// Passes on what other nodes tell, for as long as it runs: listeners hear of it, and workers look for work.
+    pub async fn hear_others(&self) {
+        let mut announced = self.catalog.announced();
+        loop {
+            match announced.recv().await {
+                Ok(Change { box_id, file }) => {
+                    let reading = Writing::for_operator(box_id);
+                    let found = self.catalog.files(reading.reading(), &[file]).await.unwrap_or_default();
+                    for file in found.into_iter().flatten() {
+                        if file.status == FileStatus::Queued {
+                            self.wake.notify_waiters();
+                        }
+                        self.tell_here(file);
+                    }
+                }
+                Err(broadcast::error::RecvError::Lagged(_)) => {}
+                Err(broadcast::error::RecvError::Closed) => return,
+            }
+        }
     }
 
     /// Every change from now on.

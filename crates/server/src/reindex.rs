@@ -116,7 +116,7 @@ async fn rebuild(
     catch_up(library, ingest, writing, &mut draft).await?;
     let compared = compare(library, search, writing).await?;
     // From here on nobody changes the box until the draft is in place.
-    let _held = library.hold(writing.box_id()).await;
+    let _held = library.hold(writing.box_id()).await?;
     let contents = catch_up(library, ingest, writing, &mut draft).await?;
     index.adopt(writing).await?;
     let after = index.contents(writing.reading()).await?;
@@ -173,7 +173,7 @@ fn mean(shares: &[f64]) -> Option<f64> {
 /// Changes back. Files that came or changed since are not in the old index: they are read again.
 async fn go_back(library: &Library, writing: &Writing) -> Result<Value, Fault> {
     let (index, draft) = (&library.index, library.index.draft());
-    let _held = library.hold(writing.box_id()).await;
+    let _held = library.hold(writing.box_id()).await?;
     let now = index.contents(writing.reading()).await?;
     let old = draft.contents(writing.reading()).await?;
     if old.files.is_empty() && !now.files.is_empty() {

@@ -100,10 +100,12 @@ async fn read_and_embed(
 ) -> Result<Result<EmbeddedFile, ParseFailure>, Fault> {
     let name = job.name.as_str();
     let read = |done, total| progress.note(&progress.read, done, total);
-    let document = match ingest.read(&library.blobs.path(&job.sha256), name, &read).await {
+    let original = library.blobs.local(&job.sha256).await?;
+    let document = match ingest.read(original.path(), name, &read).await {
         Ok(document) => document,
         Err(failure) => return Ok(Err(failure)),
     };
+    drop(original);
     let embedded = |done, total| progress.note(&progress.embedded, done, total);
     ingest.embed(document, name, &embedded).await.map(Ok)
 }
@@ -117,7 +119,7 @@ async fn index(
     embedded: &EmbeddedFile,
     progress: FileProgress,
 ) -> Result<bool, Fault> {
-    let _lock = library.lock(job.box_id, job.file).await;
+    let _claimed = library.claim(job.box_id, job.file).await?;
     if !library.catalog.beat(job, worker, progress, Timestamp::now()).await? {
         return Ok(false);
     }

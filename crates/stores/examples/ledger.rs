@@ -4,13 +4,13 @@ use std::{path::PathBuf, sync::Arc, time::Instant};
 
 use engine::seams::catalog::{Account, NewReservation, NewUser, Operation, Units, Users};
 use jiff::Timestamp;
-use stores::catalog::Sqlite;
+use stores::catalog::Sql;
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let folder =
         tempfile::tempdir_in(std::env::args().nth(1).map_or_else(std::env::temp_dir, PathBuf::from))?;
-    let catalog = Arc::new(Sqlite::open(&folder.path().join("catalog.db"))?);
+    let catalog = Arc::new(Sql::open(&folder.path().join("catalog.db"))?);
     let user = NewUser { email: "ada@example.org".parse()?, password_hash: None, plan: Default::default() };
     let account = Account { user: catalog.add_user(user).await?.id, unset_monthly: 1 << 40 };
     for (callers, calls) in [(1, 1_000), (32, 300)] {
@@ -28,7 +28,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 /// The milliseconds that each reservation and each settlement took.
-async fn charge(catalog: Arc<Sqlite>, account: Account, calls: usize) -> (Vec<f64>, Vec<f64>) {
+async fn charge(catalog: Arc<Sql>, account: Account, calls: usize) -> (Vec<f64>, Vec<f64>) {
     let (mut reserved, mut settled) = (Vec::new(), Vec::new());
     for _ in 0..calls {
         let now = Timestamp::now();

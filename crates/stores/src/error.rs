@@ -1,6 +1,8 @@
 //! What goes wrong in a store; to callers it is always our fault.
 
-use engine::Fault;
+use std::time::Duration;
+
+use engine::{Fault, Reason};
 
 /// A store failed. Never shown to callers, only logged.
 #[derive(Debug, thiserror::Error)]
@@ -8,6 +10,18 @@ pub enum Error {
     /// The database refused or failed.
     #[error("database: {0}")]
     Sqlite(#[from] rusqlite::Error),
+    /// The database server refused a statement.
+    #[error("database server: {}", described(.0))]
+    Postgres(#[source] Box<tokio_postgres::Error>),
+    /// The database server cannot be reached, or could not finish in time.
+    #[error("database server is away: {0}")]
+    Away(String),
+    /// All connections to the database server are in use.
+    #[error("all connections to the database server are in use")]
+    Busy,
+    /// The address of a server is wrong.
+    #[error("{0}")]
+    Address(String),
     /// The store of originals refused or failed.
     #[error("originals: {0}")]
     Blob(#[source] Box<object_store::Error>),
@@ -36,6 +50,16 @@ pub enum Error {
 }
 
 impl Error {
+    /// The same for somebody else who waited for it.
+    pub(crate) fn again(&self) -> Error {
+        match self {
+            Error::Away(said) => Error::Away(said.clone()),
+            Error::Busy => Error::Busy,
+            Error::Closed => Error::Closed,
+            other => Error::Corrupt(format!("the transaction failed: {other}")),
+        }
+    }
+
     /// An I/O failure with what was being done.
     pub(crate) fn io(context: impl Into<String>) -> impl FnOnce(std::io::Error) -> Error {
         let context = context.into();
@@ -43,8 +67,35 @@ impl Error {
     }
 }
 
+impl From<object_store::Error> for Error {
+    fn from(error: object_store::Error) -> Error {
+        Error::Blob(Box::new(error))
+    }
+}
+
+/// What the server said, where it said anything.
+pub(crate) fn described(error: &tokio_postgres::Error) -> String {
+    error
+        .as_db_error()
+        .map_or_else(|| error.to_string(), |said| format!("{} {}", said.code().code(), said.message()))
+}
+
+/// How long a caller should wait for a store that is away: a failover takes a few seconds.
+const RETRY_AFTER: Duration = Duration::from_secs(2);
+
 impl From<Error> for Fault {
     fn from(error: Error) -> Fault {
-        Fault::internal(error)
+        let away = match &error {
+            Error::Away(_) | Error::Busy => true,
+            Error::Blob(error) => matches!(**error, object_store::Error::Generic { .. }),
+            _ => false,
+        };
+        match error {
+            error if away => {
+                let fault = Fault::new(Reason::UpstreamUnavailable, "a store cannot be reached just now");
+                Fault { source: Some(Box::new(error)), ..fault.retry_after(RETRY_AFTER) }
+            }
+            error => Fault::internal(error),
+        }
     }
 }

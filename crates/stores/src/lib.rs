@@ -5,6 +5,9 @@ pub mod catalog;
 mod error;
 pub mod index;
 pub mod limiter;
+mod postgres;
+#[cfg(test)]
+mod scaled;
 
 use std::{fs, os::unix::fs::DirBuilderExt, path::Path};
 

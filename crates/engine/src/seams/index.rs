@@ -116,7 +116,8 @@ pub struct Contents {
 
 /// The index of all boxes. A box that nothing was ever stored in reads as empty.
 ///
-/// Implementations: `stores::index::Embedded` (one `SQLite` file a box; vector codes and tantivy derive from it).
+/// Implementations: `stores::index::Embedded` (one `SQLite` file a box; vector codes and tantivy derive from it) and
+/// `stores::index::Postgres` (pgvector and postings in tables, for many nodes).
 #[async_trait]
 pub trait Index: Send + Sync {
     /// Makes this the file's content in one transaction: what was there before is gone when it returns.
@@ -168,4 +169,7 @@ pub trait Index: Send + Sync {
 
     /// Makes the draft of a box its content in one step, and what was its content its draft: adopting again goes back.
     async fn adopt(&self, writing: &Writing) -> Result<(), Fault>;
+
+    /// What answers searches and how words are ranked, in a line for operators.
+    async fn describe(&self) -> Result<String, Fault>;
 }

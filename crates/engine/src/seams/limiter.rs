@@ -54,7 +54,8 @@ pub enum Refusal {
 
 /// Fixed windows that open at the first counted request; exact under concurrency.
 ///
-/// Implementations: `stores::limiter::Memory` (one node; the users' windows are also kept on disk).
+/// Implementations: `stores::limiter::Memory` (one node; the users' windows are also kept on disk) and
+/// `stores::limiter::Valkey` (many nodes).
 #[async_trait]
 pub trait Limiter: Send + Sync {
     /// Counts one request of a key and its user, or refuses it.

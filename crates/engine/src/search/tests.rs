@@ -147,6 +147,10 @@ impl Index for Memory {
     async fn adopt(&self, _: &Writing) -> Result<(), Fault> {
         unreachable!("nothing is reindexed here")
     }
+
+    async fn describe(&self) -> Result<String, Fault> {
+        Ok("in memory".into())
+    }
 }
 
 async fn search(memory: Memory, request: SearchRequest) -> Result<SearchHits, Fault> {

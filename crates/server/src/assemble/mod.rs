@@ -3,21 +3,17 @@
 mod answerer;
 mod bundled;
 mod models;
+mod stores;
 
 use std::{fs::File, path::Path, sync::Arc};
 
 pub use answerer::{MODEL_CHILD, become_model};
 use anyhow::{Context, Result, bail};
-use engine::{chat::Chat, ingest::Ingest, seams::catalog::Catalog, search::Search};
+use engine::{chat::Chat, ingest::Ingest, search::Search};
 use jiff::Timestamp;
 pub use models::{Models, places};
 use parsers::ChildParser;
-use stores::{
-    blobs::Blobs,
-    catalog,
-    index::{Bounds, Embedded},
-    limiter,
-};
+pub use stores::{open_catalog, open_library};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -25,24 +21,11 @@ use crate::{
     config::Config,
     dashboard::{About, Dashboard},
     http::{auth::Identities, guard::Guard, metrics::Metrics},
-    library::Library,
     reindex::RecentQueries,
 };
 
 /// The first word on the command line of a parser's child process.
 pub const PARSE_CHILD: &str = "parse-child";
-
-/// Opens the catalog in a data folder, making both where there is none.
-pub fn open_catalog(data: &Path) -> Result<Arc<dyn Catalog>, stores::Error> {
-    stores::make_private_folder(data)?;
-    Ok(Arc::new(catalog::Sqlite::open(&data.join("catalog.db"))?))
-}
-
-/// Opens the files of all boxes in a data folder.
-pub fn open_library(data: &Path) -> Result<Library> {
-    let index = Embedded::open(data.join("index"), Bounds::default())?;
-    Ok(Library::new(open_catalog(data)?, Blobs::open(&data.join("blobs"))?, Arc::new(index)))
-}
 
 /// A server that is put together, and what it needs beside its requests.
 pub struct Assembled {
@@ -50,8 +33,8 @@ pub struct Assembled {
     pub app: App,
     /// What workers run.
     pub ingest: Ingest,
-    /// Held for as long as the server runs.
-    _lock: File,
+    /// Held for as long as the server runs, where the data folder is all there is.
+    _lock: Option<File>,
 }
 
 /// Everything that a server needs, from its data folder and settings.
@@ -63,15 +46,21 @@ pub async fn assemble(data: &Path, config: Config) -> Result<Assembled> {
 
 /// The same with models that are loaded already.
 pub async fn assemble_with(data: &Path, config: Config, models: Models) -> Result<Assembled> {
-    let lock = lock(data)?;
-    let library = Arc::new(open_library(data)?);
+    let alone = !config.is_shared();
+    let lock = if alone { Some(lock(data)?) } else { None };
+    let library = Arc::new(open_library(data, &config).await?);
     library.recover().await?;
-    // The folder is locked: whoever held work, units or an idempotency key before is gone.
-    library.catalog.requeue_abandoned(Timestamp::MAX).await?;
-    library.catalog.release_abandoned_units(Timestamp::MAX).await?;
-    library.catalog.free_abandoned_attempts(Timestamp::MAX).await?;
-    library.catalog.resume_reindexes().await?;
-    let limiter = limiter::Memory::open(config.limits.requests(), &data.join("limits"))?;
+    let catalog = &library.catalog;
+    if alone {
+        // The folder is locked: whoever held work, units or an idempotency key before is gone.
+        catalog.requeue_abandoned(Timestamp::MAX).await?;
+        catalog.release_abandoned_units(Timestamp::MAX).await?;
+        catalog.free_abandoned_attempts(Timestamp::MAX).await?;
+        catalog.resume_reindexes().await?;
+        catalog.bury_nodes(Timestamp::MAX).await?;
+    }
+    catalog.beat_node(Timestamp::now()).await?;
+    let limiter = stores::open_limiter(data, &config)?;
     let ingest = Ingest {
         parser: Arc::new(parser(data, &config)?),
         embedder: models.embedder.clone(),
@@ -92,7 +81,7 @@ pub async fn assemble_with(data: &Path, config: Config, models: Models) -> Resul
         search,
         chat,
         recent_queries: RecentQueries::default(),
-        limiter: Arc::new(limiter),
+        limiter,
         identities: Identities::default(),
         guard: Guard::default(),
         metrics: Metrics::default(),
@@ -105,7 +94,7 @@ pub async fn assemble_with(data: &Path, config: Config, models: Models) -> Resul
 
 /// One server a data folder: two would take each other's work for abandoned.
 fn lock(data: &Path) -> Result<File> {
-    stores::make_private_folder(data)?;
+    ::stores::make_private_folder(data)?;
     let path = data.join("lock");
     let file = File::create(&path).with_context(|| format!("cannot write {}", path.display()))?;
     if file.try_lock().is_err() {
@@ -122,7 +111,7 @@ pub fn is_served(data: &Path) -> bool {
 /// Files are read by children of this very binary.
 fn parser(data: &Path, config: &Config) -> Result<ChildParser> {
     let scratch = data.join("scratch");
-    stores::make_private_folder(&scratch)?;
+    ::stores::make_private_folder(&scratch)?;
     let limits = parsers::Limits { ocr_languages: config.ingest.ocr_languages.clone(), ..Default::default() };
     Ok(ChildParser::of_this_binary(vec![PARSE_CHILD.into()], limits, scratch)?)
 }

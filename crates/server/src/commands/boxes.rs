@@ -123,7 +123,7 @@ async fn revoke(global: &Global, named: &str, email: &Email) -> Result<(), Fault
 }
 
 async fn delete(global: &Global, named: &str) -> Result<(), Fault> {
-    let library = assemble::open_library(&global.data).map_err(local)?;
+    let library = assemble::open_library(&global.data, &global.settings()?).await.map_err(local)?;
     let record = find(&*library.catalog, named).await?;
     library.delete_box(&Owning::for_operator(record.id)).await?;
     let value = json!({"boxId": record.id, "deleted": true});

@@ -7,7 +7,7 @@ use engine::Fault;
 use serde_json::json;
 
 use super::{Global, local, output};
-use crate::assemble;
+use crate::{assemble, config::Config};
 
 #[derive(Args)]
 pub(super) struct Doctor {
@@ -25,26 +25,31 @@ struct Finding {
 
 pub(super) async fn run(global: &Global, doctor: Doctor) -> Result<ExitCode, Fault> {
     let mut findings = vec![settings(global)];
-    let library = assemble::open_library(&global.data).map_err(local)?;
+    if !findings[0].well {
+        return Ok(report(global, &findings, &[]));
+    }
+    let config = global.settings()?;
+    let library = assemble::open_library(&global.data, &config).await.map_err(local)?;
     let catalog = &library.catalog;
     let (users, boxes, queue) =
         (catalog.users().await?, catalog.boxes().await?, catalog.queue_length().await?);
     let text = format!("{} users, {} boxes, {queue} files to be read", users.len(), boxes.len());
     findings.push(Finding { what: "catalog", well: true, text });
     let wanted = catalog.wanted_originals().await?;
-    let lost: Vec<&String> = wanted.iter().filter(|sha256| !library.blobs.has(sha256)).collect();
-    let text = format!("{} originals, {} missing", wanted.len(), lost.len());
-    findings.push(Finding { what: "originals", well: lost.is_empty(), text });
-    if let Ok(config) = global.settings() {
-        findings.extend(assemble::Models::describe(&config.models, &global.data).into_iter().map(model));
+    let mut lost = 0;
+    for sha256 in &wanted {
+        lost += u64::from(!library.blobs.has(sha256).await?);
     }
+    let text = format!("{} originals, {lost} missing", wanted.len());
+    findings.push(Finding { what: "originals", well: lost == 0, text });
+    findings.push(Finding { what: "index", well: true, text: library.index.describe().await? });
+    findings.push(limits(&config));
+    findings.extend(assemble::Models::describe(&config.models, &global.data).into_iter().map(model));
     findings.push(tool("tesseract", "reads pictures and scanned pages"));
     findings.push(tool("pdftotext", "gives a second opinion on PDF pages that come out blank"));
     let mut damaged = Vec::new();
     if doctor.scrub {
-        let blobs = library.blobs.clone();
-        let scrubbed =
-            tokio::task::spawn_blocking(move || blobs.scrub(|_| {})).await.map_err(Fault::internal)??;
+        let scrubbed = library.blobs.scrub().await?;
         let text = format!(
             "{} sound, {} damaged {}",
             scrubbed.sound,
@@ -66,6 +71,16 @@ fn settings(global: &Global) -> Finding {
         Ok(_) => Finding { what: "settings", well: true, text: "all known and valid".into() },
         Err(fault) => Finding { what: "settings", well: false, text: fault.cause },
     }
+}
+
+/// Who counts requests; many nodes that each count for themselves let more through than the limits say.
+fn limits(config: &Config) -> Finding {
+    let text = match (&config.limiter.url, config.is_shared()) {
+        (Some(_), _) => "requests are counted over all nodes",
+        (None, true) => "each node counts for itself: set limiter.url to count over all of them",
+        (None, false) => "requests are counted in memory, users' windows also on disk",
+    };
+    Finding { what: "limits", well: config.limiter.url.is_some() || !config.is_shared(), text: text.into() }
 }
 
 fn model((what, described): (&'static str, anyhow::Result<String>)) -> Finding {

@@ -118,7 +118,7 @@ impl Global {
     }
 
     fn catalog(&self) -> Result<Arc<dyn Catalog>, Fault> {
-        assemble::open_catalog(&self.data).map_err(|error| local(error.into()))
+        assemble::open_catalog(&self.data, &self.settings()?).map_err(local)
     }
 }
 

@@ -25,7 +25,7 @@ const BOX: &str = "Sample";
 pub(super) async fn run(global: &Global, listen: Listen) -> Result<(), Fault> {
     let (listener, config) = serve::prepare(global, listen).await?;
     let address = listener.local_addr().map_err(|error| local(error.into()))?;
-    let library = assemble::open_library(&global.data).map_err(local)?;
+    let library = assemble::open_library(&global.data, &config).await.map_err(local)?;
     let catalog = &library.catalog;
     let user = account(&**catalog).await?;
     let sample = sample_box(&library, user).await?;

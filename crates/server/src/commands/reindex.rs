@@ -39,10 +39,12 @@ pub(super) async fn run(global: &Global, wanted: Reindex) -> Result<(), Fault> {
     if global.json {
         bar.set_draw_target(ProgressDrawTarget::hidden());
     }
-    let report = match assemble::is_served(&global.data) {
+    let config = global.settings()?;
+    // Whether a node serves shared stores cannot be told from here: one of them will take it.
+    let report = match config.is_shared() || assemble::is_served(&global.data) {
         true => watch(&*catalog, &writing, &bar).await?,
         false => {
-            let assembled = assemble::assemble(&global.data, global.settings()?).await.map_err(local)?;
+            let assembled = assemble::assemble(&global.data, config).await.map_err(local)?;
             let Assembled { app, ingest, .. } = &assembled;
             tokio::select! {
                 done = work(app, ingest) => done?,

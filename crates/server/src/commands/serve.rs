@@ -26,6 +26,10 @@ use crate::{
 
 /// How often it is written down when keys were last used.
 const WRITE_DOWN_EVERY: Duration = Duration::from_secs(5);
+/// How often a node says that it is alive, and looks whether others are.
+const BEAT_EVERY: Duration = Duration::from_secs(3);
+/// How long a node is silent before the others take over from it.
+const DEAD_AFTER: Duration = Duration::from_secs(15);
 /// How often what has expired is swept out of the catalog; nothing but its size depends on it.
 const SWEEP_EVERY: Duration = Duration::from_secs(60);
 
@@ -101,6 +105,7 @@ pub(super) async fn serve(
     let workers = start_workers(app, ingest, &shutdown);
     let uses = tokio::spawn(write_down_uses(app.clone(), shutdown.clone()));
     tokio::spawn(sweep(app.clone(), shutdown.clone()));
+    tokio::spawn(beat(app.clone(), shutdown.clone()));
     serve_metrics(app, &shutdown).await;
     tokio::spawn(stop_on_signal(Signals::listen()?, shutdown.clone()));
     output::say(&announcement.write(app).await?);
@@ -116,7 +121,7 @@ fn start_workers(app: &App, ingest: &Ingest, shutdown: &CancellationToken) -> Ta
     let wanted = app.config.ingest.workers;
     let tracker = TaskTracker::new();
     for number in 1..=if wanted == 0 { cores } else { wanted } {
-        let name = format!("{}-{number}", std::process::id());
+        let name = format!("{}-{number}", app.catalog.node());
         tracker.spawn(worker::run(app.library.clone(), ingest.clone(), name, shutdown.clone()));
     }
     let (app, ingest, shutdown) = (app.clone(), ingest.clone(), shutdown.clone());
@@ -191,6 +196,30 @@ async fn write_down_uses(app: App, shutdown: CancellationToken) {
         if stopping {
             return;
         }
+    }
+}
+
+/// Keeps this node among the living, hears the others, and takes over from those that died.
+async fn beat(app: App, shutdown: CancellationToken) {
+    let beating = async {
+        loop {
+            let now = Timestamp::now();
+            let beaten = async {
+                app.catalog.beat_node(now).await?;
+                app.catalog.bury_nodes(now.saturating_sub(DEAD_AFTER).unwrap_or(Timestamp::MIN)).await
+            };
+            match beaten.await {
+                Ok(0) => {}
+                Ok(buried) => tracing::warn!(buried, "Took over from nodes that were not heard of any more"),
+                Err(fault) => tracing::warn!(error = ?fault, "Could not say that this node is alive"),
+            }
+            tokio::time::sleep(BEAT_EVERY).await;
+        }
+    };
+    tokio::select! {
+        () = beating => {}
+        () = app.library.hear_others() => {}
+        () = shutdown.cancelled() => {}
     }
 }
 

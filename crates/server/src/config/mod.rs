@@ -8,6 +8,7 @@ use std::{
     fmt,
     net::{IpAddr, SocketAddr},
     path::{Path, PathBuf},
+    str::FromStr,
 };
 
 use engine::seams::limiter::{Limit, Limits};
@@ -27,6 +28,14 @@ pub struct Config {
     pub models: ModelSettings,
     /// Who answers questions.
     pub answerer: AnswererSettings,
+    /// Where accounts, boxes and files are noted.
+    pub catalog: CatalogSettings,
+    /// Where pages and chunks are.
+    pub index: IndexSettings,
+    /// Where originals are.
+    pub blobs: BlobSettings,
+    /// Where requests are counted.
+    pub limiter: LimiterSettings,
     /// The monthly quota.
     pub units: Units,
     /// API keys.
@@ -195,6 +204,95 @@ impl fmt::Debug for AnswererSettings {
     }
 }
 
+/// The address of a server, which may hold a password: it is not printed.
+#[derive(Clone, PartialEq, Eq)]
+pub struct ServerUrl(String);
+
+impl ServerUrl {
+    /// The address itself.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for ServerUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("***")
+    }
+}
+
+impl From<String> for ServerUrl {
+    fn from(url: String) -> Self {
+        ServerUrl(url)
+    }
+}
+
+impl FromStr for ServerUrl {
+    type Err = std::convert::Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Ok(ServerUrl(text.to_string()))
+    }
+}
+
+impl<'de> Deserialize<'de> for ServerUrl {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer).map(ServerUrl)
+    }
+}
+
+/// `[catalog]`
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CatalogSettings {
+    /// A `PostgreSQL` database; `None`: a file in the data folder.
+    #[serde(deserialize_with = "empty_is_none")]
+    pub url: Option<ServerUrl>,
+}
+
+/// `[index]`
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct IndexSettings {
+    /// A `PostgreSQL` database with pgvector; `None`: files in the data folder.
+    #[serde(deserialize_with = "empty_is_none")]
+    pub url: Option<ServerUrl>,
+    /// Read replicas of it.
+    pub read_urls: Vec<ServerUrl>,
+}
+
+/// `[blobs]`
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BlobSettings {
+    /// A bucket; `None`: files in the data folder.
+    #[serde(deserialize_with = "empty_is_none")]
+    pub url: Option<ServerUrl>,
+}
+
+/// `[limiter]`
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LimiterSettings {
+    /// A Valkey or Redis server; `None`: in memory.
+    #[serde(deserialize_with = "empty_is_none")]
+    pub url: Option<ServerUrl>,
+    /// What to do while it is away.
+    pub when_away: WhenAway,
+    /// Nodes that share the limits then.
+    pub nodes: u32,
+}
+
+/// What a limiter does whose server is away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum WhenAway {
+    /// Counts by itself, up to the node's share.
+    Share,
+    /// Refuses all requests.
+    Refuse,
+}
+
 /// `[units]`
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -295,6 +393,11 @@ impl Config {
         load::layered(None, std::iter::empty()).expect("the built-in defaults are valid")
     }
 
+    /// Whether the stores are on servers, which other nodes share.
+    pub fn is_shared(&self) -> bool {
+        self.catalog.url.is_some()
+    }
+
     /// What types cannot say.
     fn checked(self) -> Result<Self, ConfigError> {
         if !matches!(self.units.exhausted_status, 402 | 429) {
@@ -319,6 +422,15 @@ impl Config {
             return Err(ConfigError::new(
                 "oidc.client_id must say what this server is called at oidc.issuer",
             ));
+        }
+        let shared = [&self.catalog.url, &self.index.url, &self.blobs.url].map(Option::is_some);
+        if shared != [shared[0]; 3] {
+            return Err(ConfigError::new(
+                "catalog.url, index.url and blobs.url go together: set all three, or none and keep everything in --data",
+            ));
+        }
+        if self.limiter.nodes == 0 {
+            return Err(ConfigError::new("limiter.nodes must be at least 1"));
         }
         let limits = &self.limits;
         if [limits.key_requests, limits.key_window_s, limits.user_requests, limits.user_window_s].contains(&0)

@@ -8,11 +8,11 @@ use std::{
 
 use serde_json::Value;
 
-use crate::support::{Answer, client};
+use crate::support::{Answer, client, scaled};
 
 pub(crate) fn quire(data: &Path, line: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_quire"));
-    command.args(line).arg("--data").arg(data).env("QUIRE__HTTP__METRICS_LISTEN", "");
+    command.args(line).arg("--data").arg(data).env("QUIRE__HTTP__METRICS_LISTEN", "").envs(scaled(data));
     command
 }
 

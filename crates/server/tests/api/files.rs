@@ -66,8 +66,11 @@ async fn the_same_external_id_replaces_in_place() {
     let body = json!({"sources": [id]});
     let full = app.post(&format!("/boxes/{box_id}/retrieve-full-documents"), &key, body).await;
     assert_eq!(full.body["data"]["documents"][0]["pages"][0]["text"], "version two");
-    assert!(!app.app.library.blobs.has(one["sha256"].as_str().unwrap()), "the old original is gone");
-    assert!(app.app.library.blobs.has(two["sha256"].as_str().unwrap()));
+    assert!(
+        !app.app.library.blobs.has(one["sha256"].as_str().unwrap()).await.unwrap(),
+        "the old original is gone"
+    );
+    assert!(app.app.library.blobs.has(two["sha256"].as_str().unwrap()).await.unwrap());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -204,9 +207,9 @@ async fn a_deleted_file_is_gone_at_once_and_the_receipt_says_what_went() {
     assert_eq!(app.post(&path, &key, json!({"sources": [id]})).await.verdict(), "404 B1004 not_found");
     let download = Answer::of(app.client.get(link.as_str().unwrap()).send().await.unwrap()).await;
     assert_eq!(download.verdict(), "404 B1004 not_found");
-    assert!(app.app.library.blobs.has(&sha256));
+    assert!(app.app.library.blobs.has(&sha256).await.unwrap());
     assert_eq!(delete(&twin).await.body["data"]["removed"]["originals"], 1);
-    assert!(!app.app.library.blobs.has(&sha256));
+    assert!(!app.app.library.blobs.has(&sha256).await.unwrap());
     let again = app.text_file(box_id, &key, "a.txt", &text).await;
     assert_ne!(again, id, "a file that comes back is a new file");
 }
@@ -296,7 +299,7 @@ async fn deleting_a_box_deletes_its_files() {
     app.app.library.delete_box(&engine::access::Owning::for_operator(box_id)).await.unwrap();
     assert_eq!(app.get(&format!("/files/{id}"), &key).await.verdict(), "404 B1004 not_found");
     assert_eq!(app.get(&format!("/boxes/{box_id}"), &key).await.verdict(), "403 B3002 box_unknown");
-    assert!(!app.app.library.blobs.has(&sha256));
+    assert!(!app.app.library.blobs.has(&sha256).await.unwrap());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -3,7 +3,6 @@
 use engine::{
     access::{Managing, Owning, Role},
     apikey::ApiKey,
-    seams::catalog::Catalog,
 };
 use jiff::Timestamp;
 
@@ -42,8 +41,7 @@ async fn a_change_by_another_process_is_seen_at_once() {
     let app = TestApp::start().await;
     let (_, _, key) = app.owner().await;
     assert_eq!(app.get("/check", &key).await.status, 200);
-    let beside = stores::catalog::Sqlite::open(&app.folder.path().join("catalog.db")).unwrap();
-    let beside: &dyn Catalog = &beside;
+    let beside = app.beside();
     beside.revoke_key(ApiKey::parse(&key).unwrap().prefix()).await.unwrap();
     assert_eq!(app.get("/check", &key).await.verdict(), "401 B3002 key_revoked");
 }

@@ -39,6 +39,38 @@ pub(crate) struct TestApp {
     worker: JoinHandle<()>,
 }
 
+/// Settings of the stores that a data folder stands for, as environment variables: none where it is the folder itself;
+/// with `QUIRE_TEST_STORES=scaled` parts of the servers that `tests/servers/servers.py` started, named after it.
+pub(crate) fn scaled(data: &Path) -> Vec<(&'static str, String)> {
+    if std::env::var("QUIRE_TEST_STORES").is_ok_and(|stores| stores == "scaled") {
+        let server = |name: &str| std::env::var(name).expect("tests/servers/servers.py sets it");
+        let own = stores::blobs::hexadecimal(data.as_os_str().as_encoded_bytes());
+        let own = &own[own.len().saturating_sub(24)..];
+        let database = format!("{}?schema=test_{own}", server("QUIRE_TEST_POSTGRES"));
+        return vec![
+            ("QUIRE__CATALOG__URL", database.clone()),
+            ("QUIRE__INDEX__URL", database),
+            ("QUIRE__BLOBS__URL", server("QUIRE_TEST_S3").replacen("/?", &format!("/test-{own}?"), 1)),
+            ("QUIRE__LIMITER__URL", format!("{}-{own}", server("QUIRE_TEST_VALKEY"))),
+        ];
+    }
+    Vec::new()
+}
+
+/// The same in settings that a test has already.
+fn stores(mut config: Config, data: &Path) -> Config {
+    for (name, url) in scaled(data) {
+        let place = match name {
+            "QUIRE__CATALOG__URL" => &mut config.catalog.url,
+            "QUIRE__INDEX__URL" => &mut config.index.url,
+            "QUIRE__BLOBS__URL" => &mut config.blobs.url,
+            _ => &mut config.limiter.url,
+        };
+        *place = Some(url.into());
+    }
+    config
+}
+
 /// Settings for tests: limits out of the way, no metrics port.
 pub(crate) fn roomy() -> Config {
     let mut config = Config::defaults();
@@ -69,6 +101,7 @@ impl TestApp {
         config: Config,
         models: assemble::Models,
     ) -> Self {
+        let config = stores(config, folder.path());
         let mut assembled = assemble::assemble_with(folder.path(), config, models).await.unwrap();
         // This process is the test, not quire: the parser's children must be told who they are.
         let scratch_root = folder.path().join("scratch");
@@ -102,6 +135,11 @@ impl TestApp {
             server,
             worker,
         }
+    }
+
+    /// The catalog as another process on the same stores opens it.
+    pub(crate) fn beside(&self) -> Arc<dyn Catalog> {
+        assemble::open_catalog(self.folder.path(), &self.app.config).unwrap()
     }
 
     /// Stops as a signal would, and hands the data folder on.

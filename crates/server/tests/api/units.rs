@@ -12,7 +12,7 @@ use axum::{extract::FromRequestParts, http::Request};
 use engine::{
     apikey::ApiKey,
     ids::{BoxId, UserId},
-    seams::catalog::{Account, Balance, Month, Operation, Users},
+    seams::catalog::{Account, Balance, Month, Operation},
 };
 use jiff::Timestamp;
 use reqwest::Client;
@@ -175,7 +175,7 @@ async fn a_quota_set_by_another_process_counts_at_once() {
     let app = TestApp::start().await;
     let (owner, box_id, key) = app.owner().await;
     assert_eq!(search(&app, box_id, &key, plain()).await.status, 200);
-    let beside = stores::catalog::Sqlite::open(&app.folder.path().join("catalog.db")).unwrap();
+    let beside = app.beside();
     beside.set_user_units(owner, 1).await.unwrap();
     assert_eq!(search(&app, box_id, &key, plain()).await.status, 402);
     assert_eq!(app.get("/check", &key).await.body["data"]["units"]["monthly"], 1);

@@ -9,7 +9,8 @@ use engine::{
 use jiff::Timestamp;
 
 use super::{
-    Sqlite,
+    Sql,
+    database::Turn,
     sql::{Row, Transaction},
     units::charge_attempt,
 };
@@ -19,9 +20,10 @@ use crate::Error;
 const MOST_KEPT: i64 = 1_000;
 
 #[async_trait]
-impl Attempts for Sqlite {
+impl Attempts for Sql {
     async fn begin_attempt(&self, new: NewAttempt) -> Result<Begun, Fault> {
-        self.database.write_soon(move |t| Ok(begin(t, &new)?)).await
+        let node = self.nodes.id.clone();
+        self.database.write_soon(Turn::Of(new.key.clone()), move |t| Ok(begin(t, &new, node)?)).await
     }
 
     async fn finish_attempt(
@@ -62,7 +64,7 @@ impl Attempts for Sqlite {
     }
 }
 
-fn begin(transaction: &Transaction<'_>, new: &NewAttempt) -> Result<Begun, Error> {
+fn begin(transaction: &Transaction<'_>, new: &NewAttempt, node: String) -> Result<Begun, Error> {
     let (key, name) = (new.key.as_str(), new.name.as_str());
     transaction.execute(
         "delete from attempts where key_prefix = $1 and name = $2 and status is not null
@@ -76,8 +78,8 @@ fn begin(transaction: &Transaction<'_>, new: &NewAttempt) -> Result<Begun, Error
     }
     let id = AttemptId::generate();
     transaction.execute(
-        "insert into attempts (id, key_prefix, name, request, rights, keep, expires_at)
-         values ($1, $2, $3, $4, $5, 1, $6)",
+        "insert into attempts (id, key_prefix, name, request, rights, keep, expires_at, node)
+         values ($1, $2, $3, $4, $5, 1, $6, $7)",
         &[
             id.into(),
             key.into(),
@@ -85,6 +87,7 @@ fn begin(transaction: &Transaction<'_>, new: &NewAttempt) -> Result<Begun, Error
             new.request.as_str().into(),
             new.rights.as_str().into(),
             new.expires_at.into(),
+            node.into(),
         ],
     )?;
     Ok(Begun::First(id))

@@ -9,7 +9,7 @@ use engine::{
 };
 
 use super::{
-    Sqlite,
+    Sql,
     sql::{Row, Transaction, Value},
 };
 use crate::Error;
@@ -18,7 +18,7 @@ use crate::Error;
 const NEWEST: &str = "log_g";
 
 #[async_trait]
-impl Audit for Sqlite {
+impl Audit for Sql {
     async fn note(&self, entry: NewEntry) -> Result<(), Fault> {
         self.database
             .write_soon(move |t| {

@@ -10,7 +10,7 @@ use engine::{
 use jiff::Timestamp;
 
 use super::{
-    Sqlite,
+    Sql,
     attempts::forget_answers,
     keys::bump_access_version,
     sql::{Row, Transaction},
@@ -19,7 +19,7 @@ use super::{
 use crate::Error;
 
 #[async_trait]
-impl Boxes for Sqlite {
+impl Boxes for Sql {
     async fn add_box(&self, name: BoxName, owner: UserId) -> Result<BoxRecord, Fault> {
         let record = BoxRecord { id: BoxId::generate(), name, created_at: now_to_the_millisecond() };
         let added = record.clone();

@@ -16,7 +16,7 @@ use engine::{
 use jiff::Timestamp;
 
 use super::{
-    Sqlite,
+    Sql,
     attempts::forget_answers,
     sql::{Row, Transaction, Value},
 };
@@ -27,7 +27,7 @@ const SELECT: &str = "select f.id, f.box_id, f.name, f.external_id, f.sha256, f.
     f.created_at, f.updated_at, f.indexed_at from files f";
 
 #[async_trait]
-impl Files for Sqlite {
+impl Files for Sql {
     async fn add_file(&self, writing: &Writing, file: NewFile) -> Result<Uploaded, Fault> {
         let box_id = writing.box_id();
         self.database.write(move |t| add(t, box_id, &file)).await
@@ -371,7 +371,9 @@ fn conditions(boxes: &[Value], query: &FileQuery) -> (String, Vec<Value>) {
     let mut clause = format!("where f.status <> 'deleting' and f.box_id in ({})", places(1, boxes.len()));
     if let Some(part) = &query.name_part {
         parameters.push(part.to_lowercase().into());
-        clause.push_str(&format!(" and instr(lower(f.name), ${}) > 0", parameters.len()));
+        // Whether a text is part of another has no name that both databases know.
+        let place = parameters.len();
+        clause.push_str(&format!(" and replace(lower(f.name), ${place}, '') <> lower(f.name)"));
     }
     if !query.statuses.is_empty() {
         let first = parameters.len() + 1;

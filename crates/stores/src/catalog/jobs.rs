@@ -9,13 +9,15 @@ use engine::{
 use jiff::Timestamp;
 
 use super::{
-    Sqlite,
+    Sql,
+    database::Turn,
     files::{as_json, find},
     sql::{Transaction, Value},
 };
+use crate::Error;
 
 #[async_trait]
-impl Jobs for Sqlite {
+impl Jobs for Sql {
     async fn claim_job(&self, worker: &str, now: Timestamp) -> Result<Option<Job>, Fault> {
         // Most of the time there is nothing to do, and finding that out should not wait for the disk.
         let due = "select 1 from jobs where worker is null and due_at <= $1 limit 1";
@@ -23,7 +25,7 @@ impl Jobs for Sqlite {
             return Ok(None);
         }
         let worker = worker.to_string();
-        self.database.write(move |t| claim(t, &worker, now)).await
+        self.database.write_beside(Turn::Beside, move |t| claim(t, &worker, now)).await
     }
 
     async fn beat(
@@ -35,7 +37,7 @@ impl Jobs for Sqlite {
     ) -> Result<bool, Fault> {
         let (id, file, worker) = (job.id, job.file, worker.to_string());
         self.database
-            .write(move |t| {
+            .write_beside(Turn::Beside, move |t| {
                 let sql = "update jobs set heard_at = $1 where id = $2 and worker = $3";
                 if t.execute(sql, &[now.into(), id.into(), worker.into()])? == 0 {
                     return Ok(false);
@@ -60,21 +62,22 @@ impl Jobs for Sqlite {
     }
 
     async fn requeue_abandoned(&self, since: Timestamp) -> Result<u64, Fault> {
-        self.database
-            .write(move |t| {
-                let sql = "update files set status = 'queued' where status = 'processing' and id in
-                           (select file_id from jobs where worker is not null and heard_at < $1)";
-                t.execute(sql, &[since.into()])?;
-                let sql = "update jobs set worker = null, heard_at = null where worker is not null and heard_at < $1";
-                Ok(t.execute(sql, &[since.into()])? as u64)
-            })
-            .await
+        self.database.write(move |t| Ok(requeue_abandoned(t, since)?)).await
     }
 
     async fn queue_length(&self) -> Result<u64, Fault> {
         let row = self.database.read(|t| t.first("select count(*) from jobs", &[]))?;
         Ok(row.map_or(Ok(0), |row| row.integer(0))?.unsigned_abs())
     }
+}
+
+/// Gives back to the queue what nobody has said for too long that they work on.
+pub(super) fn requeue_abandoned(transaction: &Transaction<'_>, since: Timestamp) -> Result<u64, Error> {
+    let sql = "update files set status = 'queued' where status = 'processing' and id in
+               (select file_id from jobs where worker is not null and heard_at < $1)";
+    transaction.execute(sql, &[since.into()])?;
+    let sql = "update jobs set worker = null, heard_at = null where worker is not null and heard_at < $1";
+    Ok(transaction.execute(sql, &[since.into()])? as u64)
 }
 
 /// The oldest job of the box with the fewest under way; of equals, the one that has waited longest for its turn.
@@ -88,12 +91,13 @@ fn claim(transaction: &Transaction<'_>, worker: &str, now: Timestamp) -> Result<
     )?;
     let Some(turn) = turn else { return Ok(None) };
     let box_id: BoxId = turn.parse(0)?;
-    let row = transaction.first(
+    let sql = format!(
         "select j.id, j.file_id, coalesce(f.next_name, f.name), coalesce(f.next_sha256, f.sha256), j.failures, j.starts
          from jobs j join files f on f.id = j.file_id
-         where j.box_id = $1 and j.worker is null and j.due_at <= $2 order by j.due_at, j.id limit 1",
-        &[box_id.into(), now.into()],
-    )?;
+         where j.box_id = $1 and j.worker is null and j.due_at <= $2 order by j.due_at, j.id limit 1{}",
+        transaction.skipping_taken("j")
+    );
+    let row = transaction.first(&sql, &[box_id.into(), now.into()])?;
     let Some(row) = row else { return Ok(None) };
     let number = |column: usize| row.integer(column).map(|n| u32::try_from(n).unwrap_or(u32::MAX));
     let (id, file): (JobId, FileId) = (row.parse(0)?, row.parse(1)?);

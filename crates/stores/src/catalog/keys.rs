@@ -13,7 +13,7 @@ use engine::{
 use jiff::Timestamp;
 
 use super::{
-    Sqlite,
+    Sql,
     sql::{Row, Transaction},
 };
 use crate::{Error, blobs::hexadecimal};
@@ -23,7 +23,7 @@ const SELECT: &str =
     k.exposed_how, k.last_used_at from keys k join users u on u.id = k.user_id";
 
 #[async_trait]
-impl Keys for Sqlite {
+impl Keys for Sql {
     async fn add_key(&self, key: NewKey) -> Result<KeyRecord, Fault> {
         self.database.write(move |t| add(t, &key)).await
     }

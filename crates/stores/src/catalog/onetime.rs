@@ -12,7 +12,7 @@ use engine::{
 use jiff::Timestamp;
 
 use super::{
-    Sqlite,
+    Sql,
     boxes::set_role,
     keys::bump_access_version,
     signin::able_operators,
@@ -26,7 +26,7 @@ const SELECT: &str =
     l.expires_at from one_time_links l left join boxes b on b.id = l.box_id";
 
 #[async_trait]
-impl OneTimeLinks for Sqlite {
+impl OneTimeLinks for Sql {
     async fn add_link(&self, link: NewOneTimeLink) -> Result<LinkId, Fault> {
         self.database.write(move |t| Ok(insert(t, &link)?)).await
     }

@@ -9,14 +9,14 @@ use engine::{
 };
 use jiff::Timestamp;
 
-use super::{Sqlite, files::enqueue, sql::Row};
+use super::{Sql, files::enqueue, sql::Row};
 use crate::Error;
 
 /// Queries kept for each box.
 const KEPT: i64 = 50;
 
 #[async_trait]
-impl Reindexing for Sqlite {
+impl Reindexing for Sql {
     async fn request_reindex(&self, writing: &Writing, action: ReindexAction) -> Result<(), Fault> {
         let box_id = writing.box_id();
         self.database
@@ -43,11 +43,13 @@ impl Reindexing for Sqlite {
         if self.database.read(|t| t.first(wanted, &[]))?.is_none() {
             return Ok(None);
         }
+        let node = self.nodes.id.clone();
         self.database
             .write(move |t| {
                 let Some(row) = t.first(wanted, &[])? else { return Ok(None) };
                 let box_id: BoxId = row.parse(0)?;
-                t.execute("update reindexes set state = 'running' where box_id = $1", &[box_id.into()])?;
+                let sql = "update reindexes set state = 'running', node = $1 where box_id = $2";
+                t.execute(sql, &[node.into(), box_id.into()])?;
                 let rebuild = row.text(1)? == ReindexAction::Rebuild.as_str();
                 let action = if rebuild { ReindexAction::Rebuild } else { ReindexAction::GoBack };
                 Ok(Some((box_id, action)))
@@ -117,7 +119,7 @@ impl Reindexing for Sqlite {
                     // A box that was deleted meanwhile has no queries.
                     t.execute(
                         "insert into recent_queries (box_id, query, found, asked_at)
-                         select id, $2, $3, $4 from boxes where id = $1
+                         select id, $2, $3, cast($4 as bigint) from boxes where id = $1
                          on conflict (box_id, query) do update set found = excluded.found, asked_at = excluded.asked_at",
                         &[(*box_id).into(), query.clone().into(), found.into(), Timestamp::now().into()],
                     )?;

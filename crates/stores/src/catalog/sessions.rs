@@ -10,14 +10,14 @@ use engine::{
 use jiff::Timestamp;
 
 use super::{
-    Sqlite,
+    Sql,
     sql::{Row, Transaction},
     users::find_user,
 };
 use crate::{Error, blobs::hexadecimal};
 
 #[async_trait]
-impl Sessions for Sqlite {
+impl Sessions for Sql {
     async fn begin_session(&self, new: NewSession) -> Result<SessionId, Fault> {
         let id = SessionId::generate();
         self.database

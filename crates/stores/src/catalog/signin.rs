@@ -11,7 +11,7 @@ use engine::{
 use jiff::Timestamp;
 
 use super::{
-    Sqlite,
+    Sql,
     sql::{Row, Transaction},
     users::{find_user, read_user},
 };
@@ -21,7 +21,7 @@ use crate::Error;
 const FORGOTTEN_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
 
 #[async_trait]
-impl SignIns for Sqlite {
+impl SignIns for Sql {
     async fn count_try(&self, subjects: &[Subject], now: Timestamp) -> Result<Option<Duration>, Fault> {
         let subjects = subjects.to_vec();
         // Need not survive a power cut, but a restart.

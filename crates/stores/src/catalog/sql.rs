@@ -5,6 +5,7 @@ use std::str::FromStr;
 use jiff::Timestamp;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 
+use super::postgres;
 use crate::Error;
 
 /// A parameter or a column.
@@ -104,34 +105,60 @@ impl Row {
 }
 
 /// A transaction under way.
-pub(crate) struct Transaction<'a>(pub(super) &'a rusqlite::Connection);
+pub(crate) struct Transaction<'a>(pub(super) Session<'a>);
+
+/// Where a transaction runs.
+pub(super) enum Session<'a> {
+    Sqlite(&'a rusqlite::Connection),
+    Postgres(&'a postgres::Session<'a>),
+}
 
 impl Transaction<'_> {
     /// Runs a statement and says how many rows it changed.
     pub(crate) fn execute(&self, sql: &str, parameters: &[Value]) -> Result<usize, Error> {
-        let mut statement = self.0.prepare_cached(sql)?;
-        bind(&mut statement, parameters)?;
-        Ok(statement.raw_execute()?)
+        match &self.0 {
+            Session::Sqlite(connection) => {
+                let mut statement = connection.prepare_cached(sql)?;
+                bind(&mut statement, parameters)?;
+                Ok(statement.raw_execute()?)
+            }
+            Session::Postgres(session) => session.execute(sql, parameters),
+        }
     }
 
     /// All rows of the answer.
     pub(crate) fn all(&self, sql: &str, parameters: &[Value]) -> Result<Vec<Row>, Error> {
-        let mut statement = self.0.prepare_cached(sql)?;
-        let width = statement.column_count();
-        bind(&mut statement, parameters)?;
-        let mut rows = statement.raw_query();
-        let mut answer = Vec::new();
-        while let Some(row) = rows.next()? {
-            let columns =
-                (0..width).map(|column| Ok(value(row.get_ref(column)?))).collect::<Result<_, Error>>()?;
-            answer.push(Row(columns));
+        match &self.0 {
+            Session::Sqlite(connection) => {
+                let mut statement = connection.prepare_cached(sql)?;
+                let width = statement.column_count();
+                bind(&mut statement, parameters)?;
+                let mut rows = statement.raw_query();
+                let mut answer = Vec::new();
+                while let Some(row) = rows.next()? {
+                    let columns = (0..width)
+                        .map(|column| Ok(value(row.get_ref(column)?)))
+                        .collect::<Result<_, Error>>()?;
+                    answer.push(Row(columns));
+                }
+                Ok(answer)
+            }
+            Session::Postgres(session) => Ok(session.all(sql, parameters)?.into_iter().map(Row).collect()),
         }
-        Ok(answer)
     }
 
     /// The first row of the answer, if there is one.
     pub(crate) fn first(&self, sql: &str, parameters: &[Value]) -> Result<Option<Row>, Error> {
         Ok(self.all(sql, parameters)?.into_iter().next())
+    }
+
+    /// Ends a query that takes its rows of a table for itself and passes over those that somebody else has: nothing to
+    /// say to a database with one writer.
+    pub(crate) fn skipping_taken(&self, table: &str) -> String {
+        match &self.0 {
+            Session::Sqlite(_) => String::new(),
+            Session::Postgres(_) => format!(" for update of {table} skip locked"),
+        }
     }
 }
 

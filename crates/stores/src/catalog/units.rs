@@ -9,23 +9,25 @@ use engine::{
 use jiff::{Timestamp, tz::TimeZone};
 
 use super::{
-    Sqlite,
+    Sql,
+    database::Turn,
     sql::{Row, Transaction, Value},
     users::units,
 };
 use crate::Error;
 
 #[async_trait]
-impl Units for Sqlite {
+impl Units for Sql {
     async fn reserve_units(&self, new: NewReservation) -> Result<Reservation, Fault> {
-        self.database.write_soon(move |t| reserve(t, &new)).await
+        let node = self.nodes.id.clone();
+        self.database.write_soon(turn(new.account.user), move |t| reserve(t, &new, node)).await
     }
 
     async fn settle_units(&self, reservation: &Reservation, actual: u64) -> Result<Balance, Fault> {
         let (reservation, actual) = (reservation.clone(), actual.min(reservation.most));
         // Outlives the process; only a power cut can take it back, and then nobody is charged too much.
         self.database
-            .write_soon(move |t| {
+            .write_soon(turn(reservation.account.user), move |t| {
                 settle(t, reservation.id, actual)?;
                 Ok(balance(t, reservation.account, reservation.month)?)
             })
@@ -35,7 +37,7 @@ impl Units for Sqlite {
     async fn release_units(&self, reservation: &Reservation) -> Result<(), Fault> {
         let id = reservation.id;
         self.database
-            .write_soon(move |t| {
+            .write_soon(Turn::Beside, move |t| {
                 t.execute("delete from unit_reservations where id = $1 and settled = 0", &[id.into()])?;
                 Ok(())
             })
@@ -69,19 +71,22 @@ impl Units for Sqlite {
     }
 }
 
-fn reserve(transaction: &Transaction<'_>, new: &NewReservation) -> Result<Reservation, Fault> {
+/// What is reserved and charged for one user takes turns; users do not wait for each other.
+fn turn(user: UserId) -> Turn {
+    Turn::Of(user.to_string())
+}
+
+fn reserve(transaction: &Transaction<'_>, new: &NewReservation, node: String) -> Result<Reservation, Fault> {
     let Account { user, .. } = new.account;
     let (id, month) = (ReservationId::generate(), Month::of(new.now));
-    // Changes nothing, but in a database with many writers it makes those of one user take turns.
-    charge_month(transaction, user, &month.to_string(), 0)?;
     let balance = balance(transaction, new.account, month)?;
     if new.most > balance.free() {
         return Err(balance.too_little(new.most, new.now));
     }
     transaction.execute(
         "insert into unit_reservations
-         (id, user_id, month, day, key_prefix, operation, units, settled, attempt_id, expires_at)
-         values ($1, $2, $3, $4, $5, $6, $7, 0, $8, $9)",
+         (id, user_id, month, day, key_prefix, operation, units, settled, attempt_id, expires_at, node)
+         values ($1, $2, $3, $4, $5, $6, $7, 0, $8, $9, $10)",
         &[
             id.into(),
             user.into(),
@@ -92,6 +97,7 @@ fn reserve(transaction: &Transaction<'_>, new: &NewReservation) -> Result<Reserv
             number(new.most),
             new.attempt.into(),
             new.expires_at.into(),
+            node.into(),
         ],
     )?;
     Ok(Reservation { id, account: new.account, month, most: new.most })

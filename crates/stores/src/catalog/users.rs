@@ -9,7 +9,7 @@ use engine::{
 use jiff::Timestamp;
 
 use super::{
-    Sqlite,
+    Sql,
     keys::bump_access_version,
     signin::able_operators,
     sql::{Row, Transaction},
@@ -21,7 +21,7 @@ pub(super) const SELECT: &str =
     u.operator from users u join plans p on p.name = u.plan";
 
 #[async_trait]
-impl Users for Sqlite {
+impl Users for Sql {
     async fn add_user(&self, user: NewUser) -> Result<User, Fault> {
         self.database.write(move |transaction| add(transaction, &user)).await
     }

@@ -1,4 +1,5 @@
-//! The embedded index: one `SQLite` file a box is the truth; vector codes and the text index derive from it.
+//! The index: embedded here, where one `SQLite` file a box is the truth and vector codes and the text index derive from
+//! it; on servers in [`postgres`].
 //!
 //! - [`schema`] and [`truth`]: the file of a box and its rows.
 //! - [`rows`] and [`vectors`]: which chunks are live, and the nearest of them; in memory.
@@ -11,6 +12,7 @@ mod boxes;
 #[cfg(test)]
 mod contract;
 mod open;
+mod postgres;
 mod rows;
 mod schema;
 #[cfg(test)]
@@ -34,6 +36,7 @@ use tokio::task::spawn_blocking;
 pub use boxes::Bounds;
 use boxes::Boxes;
 use open::{Incoming, OpenBox};
+pub use postgres::Postgres;
 
 /// The index of all boxes under one folder of the local disk.
 #[derive(Clone)]
@@ -178,5 +181,9 @@ impl Index for Embedded {
     async fn adopt(&self, writing: &Writing) -> Result<(), Fault> {
         let (box_id, drafts) = (writing.box_id(), self.drafts.clone());
         self.off_thread(move |boxes| boxes.exchange(box_id, &drafts)).await
+    }
+
+    async fn describe(&self) -> Result<String, Fault> {
+        Ok("in the data folder; vectors by codes and exact rescoring, words by BM25".into())
     }
 }

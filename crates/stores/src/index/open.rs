@@ -299,7 +299,8 @@ fn refuse_other_model(connection: &Connection, incoming: &Incoming) -> Result<()
     Err(other_model(&stored, &incoming.model))
 }
 
-fn other_model(stored: &str, other: &str) -> Fault {
+/// What is said of vectors that cannot be compared.
+pub(super) fn other_model(stored: &str, other: &str) -> Fault {
     let cause = format!("the box was indexed with the model {stored}, but the server runs {other}");
     Fault::new(Reason::Conflict, cause)
         .hint("the operator can run `quire reindex BOX`, or set models.embedder back")

@@ -13,7 +13,7 @@ use engine::{
     seams::index::{Chunk, Index, IndexedChunk, Recall},
 };
 
-use super::{Bounds, Embedded, contract};
+use super::{Bounds, Embedded, Postgres, contract};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_contract_holds() {
@@ -153,4 +153,18 @@ async fn few_boxes_stay_open_however_many_there_are() {
         assert!(finds(&index, &writing, "word").await);
         assert!(index.open_boxes() <= 3);
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_contract_holds_on_a_server() {
+    let Some(url) = crate::scaled::schema() else { return };
+    contract::holds(Arc::new(Postgres::connect(&url, &[]).await.unwrap())).await;
+}
+
+/// A second connection in the replica's place: every read goes there first.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_contract_holds_with_a_replica_that_is_away() {
+    let Some(url) = crate::scaled::schema() else { return };
+    let nowhere = "postgresql://quire@127.0.0.1:1/quire";
+    contract::holds(Arc::new(Postgres::connect(&url, &[nowhere]).await.unwrap())).await;
 }

@@ -361,26 +361,39 @@ pub(super) fn halves(bytes: &[u8]) -> impl Iterator<Item = u16> + '_ {
     bytes.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]]))
 }
 
-fn format_name(format: Format) -> &'static str {
+/// Stored bytes as floats.
+pub(super) fn floats(bytes: &[u8]) -> Vec<f32> {
+    let bits: Vec<u16> = halves(bytes).collect();
+    let mut floats = vec![0.0; bits.len()];
+    bits.reinterpret_cast::<f16>().convert_to_f32_slice(&mut floats);
+    floats
+}
+
+pub(super) fn format_name(format: Format) -> &'static str {
     match format {
         Format::Markdown => "markdown",
         Format::Text => "text",
     }
 }
 
-fn format_named(row: &Row<'_>, column: usize) -> Result<Format> {
-    match row.get_ref(column)?.as_str()? {
+/// The format of that name.
+pub(super) fn format_of(name: &str) -> std::result::Result<Format, String> {
+    match name {
         "markdown" => Ok(Format::Markdown),
         "text" => Ok(Format::Text),
-        other => Err(unreadable(column, format!("`{other}` is no format"))),
+        other => Err(format!("`{other}` is no format")),
     }
+}
+
+fn format_named(row: &Row<'_>, column: usize) -> Result<Format> {
+    format_of(row.get_ref(column)?.as_str()?).map_err(|why| unreadable(column, why))
 }
 
 fn file_id(row: &Row<'_>, column: usize) -> Result<FileId> {
     row.get(column).map(FileId::from_bytes)
 }
 
-fn as_json(texts: &[String]) -> String {
+pub(super) fn as_json(texts: &[String]) -> String {
     serde_json::Value::from(texts).to_string()
 }
 

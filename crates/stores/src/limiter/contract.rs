@@ -9,7 +9,8 @@ use engine::{
 use jiff::Timestamp;
 use proptest::prelude::*;
 
-use super::Memory;
+use super::{Away, Memory, Valkey};
+use crate::scaled;
 
 const LIMITS: Limits =
     Limits { key: Limit { requests: 3, window_s: 60 }, user: Limit { requests: 5, window_s: 3600 } };
@@ -26,10 +27,21 @@ fn memory(folder: &tempfile::TempDir) -> Memory {
     Memory::open(LIMITS, &folder.path().join("limits")).unwrap()
 }
 
+/// The limiter under test: in memory, or one of several nodes on a server.
+fn limiter(folder: &tempfile::TempDir, limits: Limits) -> Arc<dyn Limiter> {
+    if !scaled::wanted() {
+        return Arc::new(Memory::open(limits, &folder.path().join("limits")).unwrap());
+    }
+    let url = scaled::server("QUIRE_TEST_VALKEY").expect("a server");
+    let name: u32 = rand::random();
+    let journal = folder.path().join(format!("limits-{name}"));
+    Arc::new(Valkey::new(&url, limits, Away::Refuse, &journal).unwrap())
+}
+
 #[tokio::test]
 async fn a_window_opens_at_the_first_request_and_closes_after_its_length() {
     let folder = tempfile::tempdir().unwrap();
-    let limiter = memory(&folder);
+    let limiter = limiter(&folder, LIMITS);
     let user = UserId::generate();
     for hit in 1..=3 {
         let verdict = limiter.take("k", user, after(hit)).await.unwrap();
@@ -45,7 +57,7 @@ async fn a_window_opens_at_the_first_request_and_closes_after_its_length() {
 #[tokio::test]
 async fn a_refused_request_counts_nowhere() {
     let folder = tempfile::tempdir().unwrap();
-    let limiter = memory(&folder);
+    let limiter = limiter(&folder, LIMITS);
     let user = UserId::generate();
     for _ in 0..10 {
         limiter.take("a", user, start()).await.unwrap();
@@ -93,11 +105,16 @@ async fn exactly_the_limit_passes_under_concurrency() {
         key: Limit { requests: 100, window_s: 60 },
         user: Limit { requests: 15_000, window_s: 86_400 },
     };
-    let limiter = Arc::new(Memory::open(limits, &folder.path().join("limits")).unwrap());
+    // On a server it counts for three nodes at once.
+    let first = limiter(&folder, limits);
+    let nodes = match scaled::wanted() {
+        true => [first.clone(), limiter(&folder, limits), limiter(&folder, limits)],
+        false => [first.clone(), first.clone(), first.clone()],
+    };
     let user = UserId::generate();
     let tasks: Vec<_> = (0..300)
-        .map(|_| {
-            let limiter = limiter.clone();
+        .map(|number| {
+            let limiter = nodes[number % 3].clone();
             tokio::spawn(async move { limiter.take("k", user, start()).await.unwrap().refused.is_none() })
         })
         .collect();
@@ -106,16 +123,16 @@ async fn exactly_the_limit_passes_under_concurrency() {
         passed += usize::from(task.await.unwrap());
     }
     assert_eq!(passed, 100);
-    assert_eq!(limiter.look("k", user, start()).await.unwrap().user.hits, 100);
+    assert_eq!(first.look("k", user, start()).await.unwrap().user.hits, 100);
 }
 
 proptest! {
     /// Against the plainest model: a list of the times that passed.
     #[test]
     fn agrees_with_a_list_of_counted_times(steps in prop::collection::vec((0usize..3, 0i64..40), 1..200)) {
-        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let folder = tempfile::tempdir().unwrap();
-        let limiter = memory(&folder);
+        let limiter = limiter(&folder, LIMITS);
         let user = UserId::generate();
         let mut key_windows = [None::<(i64, u32)>; 3];
         let mut user_window = None::<(i64, u32)>;

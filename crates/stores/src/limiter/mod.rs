@@ -4,5 +4,7 @@
 mod contract;
 mod journal;
 mod memory;
+mod valkey;
 
 pub use memory::Memory;
+pub use valkey::{Away, Valkey};

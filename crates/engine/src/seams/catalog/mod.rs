@@ -6,6 +6,7 @@ mod boxes;
 mod files;
 mod jobs;
 mod keys;
+mod nodes;
 mod onetime;
 mod reindex;
 mod sessions;
@@ -22,6 +23,7 @@ pub use files::{
 };
 pub use jobs::{Finished, Job, JobOutcome, Jobs};
 pub use keys::{Exposure, KeyName, KeyRecord, KeyState, Keys, NewKey, StoredKey};
+pub use nodes::{Change, Claim, Held, Nodes};
 pub use onetime::{NewOneTimeLink, OneTimeLink, OneTimeLinks, Purpose};
 pub use reindex::{RecentQuery, ReindexAction, ReindexState, Reindexing};
 pub use sessions::{NewSession, Session, SessionRecord, Sessions, TokenHash};
@@ -31,7 +33,7 @@ pub use users::{Email, NewUser, PersonName, Plan, PlanName, User, Users};
 
 /// Everything the catalog keeps, as one seam; a method is one transaction.
 ///
-/// Implementations: `stores::catalog::Sqlite` (one file, for one machine).
+/// Implementations: `stores::catalog::Sql`, in one `SQLite` file for one machine or on a `PostgreSQL` server for many.
 pub trait Catalog:
     Users
     + Boxes
@@ -45,6 +47,7 @@ pub trait Catalog:
     + SignIns
     + OneTimeLinks
     + Audit
+    + Nodes
 {
 }
 
@@ -61,5 +64,6 @@ impl<T> Catalog for T where
         + SignIns
         + OneTimeLinks
         + Audit
+        + Nodes
 {
 }

@@ -6,13 +6,13 @@ use engine::{
 };
 use jiff::Timestamp;
 
-use super::{Fresh, fresh, open, upload};
+use super::{Fresh, fresh, upload};
 
 fn at(second: i64) -> Timestamp {
     Timestamp::from_second(1_800_000_000 + second).unwrap()
 }
 
-fn attempt(key: &str, name: &str) -> NewAttempt {
+pub(super) fn attempt(key: &str, name: &str) -> NewAttempt {
     NewAttempt {
         key: key.into(),
         name: name.parse().unwrap(),
@@ -86,7 +86,7 @@ async fn a_crash_frees_what_was_running_and_keeps_what_was_answered() {
     let done = begun(&fresh, &key, "done").await;
     fresh.catalog.finish_attempt(done, Some(kept("{}")), at(60)).await.unwrap();
     assert_eq!(fresh.catalog.free_abandoned_attempts(at(3599)).await.unwrap(), 0, "it may still be at work");
-    fresh.catalog = open(&fresh.folder);
+    fresh.catalog = Box::new(fresh.place.open());
     assert_eq!(fresh.catalog.free_abandoned_attempts(Timestamp::MAX).await.unwrap(), 1);
     assert!(fresh.is_free(attempt(&key, "running")).await);
     assert!(!fresh.is_free(attempt(&key, "done")).await);

@@ -2,6 +2,7 @@
 
 mod attempts;
 mod dashboard;
+mod nodes;
 mod units;
 
 use engine::{
@@ -16,21 +17,40 @@ use engine::{
 };
 use jiff::Timestamp;
 
-use super::Sqlite;
+use super::Sql;
+use crate::scaled;
 
 /// A catalog of its own, gone with the test.
 struct Fresh {
     catalog: Box<dyn Catalog>,
-    folder: tempfile::TempDir,
+    place: Place,
+}
+
+/// Where a catalog is, to be opened again.
+enum Place {
+    File(tempfile::TempDir),
+    Server(String),
 }
 
 fn fresh() -> Fresh {
-    let folder = tempfile::tempdir().unwrap();
-    Fresh { catalog: open(&folder), folder }
+    let place = Place::new();
+    Fresh { catalog: Box::new(place.open()), place }
 }
 
-fn open(folder: &tempfile::TempDir) -> Box<dyn Catalog> {
-    Box::new(Sqlite::open(&folder.path().join("catalog.db")).unwrap())
+impl Place {
+    fn new() -> Place {
+        match scaled::wanted() {
+            true => Place::Server(scaled::schema().expect("a server")),
+            false => Place::File(tempfile::tempdir().unwrap()),
+        }
+    }
+
+    fn open(&self) -> Sql {
+        match self {
+            Place::File(folder) => Sql::open(&folder.path().join("catalog.db")).unwrap(),
+            Place::Server(url) => Sql::connect(url).unwrap(),
+        }
+    }
 }
 
 impl Fresh {
@@ -226,10 +246,9 @@ async fn exposure_and_use_are_shown() {
 
 #[tokio::test]
 async fn concurrent_writes_all_land_and_survive_reopening() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("catalog.db");
+    let place = Place::new();
     {
-        let catalog = std::sync::Arc::new(Sqlite::open(&path).unwrap());
+        let catalog = std::sync::Arc::new(place.open());
         let tasks: Vec<_> = (0..200)
             .map(|n| {
                 let catalog = catalog.clone();
@@ -248,7 +267,7 @@ async fn concurrent_writes_all_land_and_survive_reopening() {
         }
         assert_eq!(added, 100);
     }
-    assert_eq!(Sqlite::open(&path).unwrap().users().await.unwrap().len(), 100);
+    assert_eq!(place.open().users().await.unwrap().len(), 100);
 }
 
 fn upload(name: &str, content: &str, external_id: Option<&str>) -> NewFile {

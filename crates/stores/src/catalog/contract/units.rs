@@ -8,7 +8,7 @@ use engine::{
 use jiff::Timestamp;
 use proptest::prelude::*;
 
-use super::{Fresh, attempts::begun, attempts::kept, fresh, open, reason};
+use super::{Fresh, attempts::begun, attempts::kept, fresh, reason};
 
 const QUOTA: u64 = 20;
 
@@ -47,7 +47,7 @@ impl Fresh {
 
     /// What a killed process leaves behind, found by the next one.
     async fn crash(&mut self) {
-        self.catalog = open(&self.folder);
+        self.catalog = Box::new(self.place.open());
         self.catalog.release_abandoned_units(Timestamp::MAX).await.unwrap();
         self.catalog.free_abandoned_attempts(Timestamp::MAX).await.unwrap();
     }

@@ -5,10 +5,12 @@
 //! includes; what came later is caught up when it is opened, and an index that is ahead of the truth is made anew.
 
 mod analyzer;
+mod counts;
 mod terms;
 
 use std::{fs, path::PathBuf};
 
+pub(super) use counts::{Counts, count_terms, query_terms};
 use engine::Fault;
 use parking_lot::Mutex;
 use rusqlite::Connection;
@@ -16,6 +18,7 @@ use tantivy::{
     Index, IndexReader, IndexWriter, ReloadPolicy, TantivyError, index::SegmentId,
     indexer::IndexWriterOptions, indexer::SingleSegmentIndexWriter,
 };
+pub(super) use terms::HEADING_WEIGHT;
 use terms::{Fields, Languages};
 
 use super::{

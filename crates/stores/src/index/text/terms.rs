@@ -18,11 +18,11 @@ use super::{
 
 /// What a word in a heading or title counts beside one in the text: less, for it says so of many chunks. Not yet
 /// measured against other weights.
-const HEADING_WEIGHT: f32 = 0.3;
+pub(in crate::index) const HEADING_WEIGHT: f32 = 0.3;
 
 /// The languages whose stems a query is tried with at most, most frequent first. Most words have one or two stems in all
 /// of them together, so this bounds an odd box, not a usual one.
-const QUERY_LANGUAGES: usize = 16;
+pub(super) const QUERY_LANGUAGES: usize = 16;
 
 /// The languages of a box, with what makes their terms.
 #[derive(Default)]

@@ -1,0 +1,65 @@
+//! The nodes that share a catalog: who is alive, who has what for itself, and what they tell each other.
+
+use std::any::Any;
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+use tokio::sync::broadcast;
+
+use crate::{
+    Fault,
+    ids::{BoxId, FileId},
+};
+
+/// What somebody wants for itself, over all nodes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Claim {
+    /// The content of a file, in a box whose index stays where it is meanwhile.
+    File(BoxId, FileId),
+    /// The content of a whole box.
+    Box(BoxId),
+    /// An original, by the SHA-256 of its bytes. Claimed last by whoever claims something else too.
+    Original(String),
+}
+
+/// A claim that was granted; given up when dropped, or when its node dies.
+pub struct Held(#[expect(dead_code, reason = "held, never looked at")] Box<dyn Any + Send>);
+
+impl Held {
+    /// Holds whatever this is.
+    pub fn by(guard: impl Any + Send) -> Self {
+        Held(Box::new(guard))
+    }
+}
+
+/// A file that changed, as one node tells the others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Change {
+    /// Its box.
+    pub box_id: BoxId,
+    /// The file.
+    pub file: FileId,
+}
+
+/// The nodes of one catalog. Where it is one process' own, that is one.
+#[async_trait]
+pub trait Nodes: Send + Sync {
+    /// Names this node among all that ever were.
+    fn node(&self) -> &str;
+
+    /// Says that this node is alive.
+    async fn beat_node(&self, now: Timestamp) -> Result<(), Fault>;
+
+    /// Frees what nodes had under way that were last heard of before `since`: their jobs are queued again, their units
+    /// given back, their idempotency keys freed and their reindexings wanted again. Says how many nodes those were.
+    async fn bury_nodes(&self, since: Timestamp) -> Result<u64, Fault>;
+
+    /// Waits until nobody, on any node, has what this claims.
+    async fn claim(&self, claim: Claim) -> Result<Held, Fault>;
+
+    /// Tells all other nodes of a change; one that is cut off just then misses it.
+    async fn announce(&self, change: Change) -> Result<(), Fault>;
+
+    /// What other nodes announce from now on.
+    fn announced(&self) -> broadcast::Receiver<Change>;
+}

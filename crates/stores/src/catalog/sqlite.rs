@@ -1,0 +1,152 @@
+//! One `SQLite` file: many readers, and one writing thread that commits waiting work together.
+//!
+//! A commit waits for the disk, so under load the thread takes everything that queued up meanwhile into one
+//! transaction (each piece in its own savepoint) and answers all of it after one commit. Where nothing in it needs to
+//! outlive a power cut, it does not wait for the disk: the next commit that does takes it along.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        mpsc::{Receiver, Sender, channel},
+    },
+    thread::JoinHandle,
+    time::Duration,
+};
+
+use parking_lot::Mutex;
+use rusqlite::Connection;
+
+use super::{
+    database::{Answer, Work},
+    migrations,
+    sql::{Session, Transaction},
+};
+use crate::Error;
+
+/// How long to wait for another process (an operator's command beside the server) to finish its write.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
+/// Pieces of work in one commit: bounds how long the first waits for the last.
+const MOST_PER_COMMIT: usize = 256;
+
+/// Connections that only read, made as they are needed.
+pub(super) struct Readers {
+    path: PathBuf,
+    idle: Mutex<Vec<Connection>>,
+}
+
+impl Readers {
+    pub(super) fn read<T>(
+        &self,
+        read: impl FnOnce(&Transaction<'_>) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let idle = self.idle.lock().pop();
+        let connection = match idle {
+            Some(connection) => connection,
+            None => {
+                let connection = connect(&self.path)?;
+                connection.pragma_update(None, "query_only", true)?;
+                connection
+            }
+        };
+        let result = read(&Transaction(Session::Sqlite(&connection)));
+        self.idle.lock().push(connection);
+        result
+    }
+}
+
+/// An open file.
+pub(super) struct File {
+    readers: Arc<Readers>,
+    /// `None` only while closing.
+    work: Option<Sender<Work>>,
+    writer: Option<JoinHandle<()>>,
+}
+
+impl File {
+    /// Opens or makes the file, and brings its tables up to date.
+    pub(super) fn open(path: &Path) -> Result<Self, Error> {
+        let mut connection = connect(path)?;
+        migrations::run_on_file(&mut connection)?;
+        let (work, queue) = channel();
+        let writer = std::thread::Builder::new()
+            .name("catalog-writer".into())
+            .spawn(move || write_until_closed(&connection, &queue))
+            .map_err(Error::io("starting the catalog's writing thread"))?;
+        let readers = Arc::new(Readers { path: path.to_path_buf(), idle: Mutex::default() });
+        Ok(File { readers, work: Some(work), writer: Some(writer) })
+    }
+
+    pub(super) fn readers(&self) -> &Arc<Readers> {
+        &self.readers
+    }
+
+    /// Hands a piece of work to the writing thread.
+    pub(super) fn queue(&self, work: Work) -> Result<(), Error> {
+        self.work.as_ref().ok_or(Error::Closed)?.send(work).map_err(|_| Error::Closed)
+    }
+}
+
+impl Drop for File {
+    /// Lets queued work finish before the file is closed.
+    fn drop(&mut self) {
+        drop(self.work.take());
+        if let Some(writer) = self.writer.take() {
+            let _ = writer.join();
+        }
+    }
+}
+
+fn connect(path: &Path) -> Result<Connection, Error> {
+    let connection = Connection::open(path)?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    connection.set_prepared_statement_cache_capacity(128);
+    // WAL lets readers go on beside the writer; FULL makes every commit survive a power cut.
+    connection.pragma_update(None, "journal_mode", "wal")?;
+    connection.pragma_update(None, "synchronous", "full")?;
+    connection.pragma_update(None, "foreign_keys", true)?;
+    // What is deleted shall not linger in free pages.
+    connection.pragma_update(None, "secure_delete", true)?;
+    Ok(connection)
+}
+
+fn write_until_closed(connection: &Connection, queue: &Receiver<Work>) {
+    while let Ok(first) = queue.recv() {
+        let waiting = std::iter::once(first).chain(queue.try_iter().take(MOST_PER_COMMIT - 1)).collect();
+        commit_together(connection, waiting);
+    }
+}
+
+/// Runs all of `waiting` in one transaction and answers each piece.
+fn commit_together(connection: &Connection, waiting: Vec<Work>) {
+    let mut answers = Vec::with_capacity(waiting.len());
+    let synchronous = if waiting.iter().any(|work| work.durable) { "full" } else { "normal" };
+    let prepared = connection.pragma_update(None, "synchronous", synchronous);
+    let outcome = prepared.and_then(|()| connection.execute_batch("begin immediate")).and_then(|()| {
+        for work in waiting {
+            answers.push(run_in_savepoint(connection, work)?);
+        }
+        connection.execute_batch("commit")
+    });
+    if outcome.is_err() {
+        let _ = connection.execute_batch("rollback");
+    }
+    // Work that never ran drops its sender, which its asker sees as a closed store.
+    let failure = outcome.err().map(|error| error.to_string());
+    for answer in answers {
+        answer(match &failure {
+            None => Ok(()),
+            Some(text) => Err(Error::Corrupt(format!("commit failed: {text}"))),
+        });
+    }
+}
+
+fn run_in_savepoint(connection: &Connection, work: Work) -> rusqlite::Result<Answer> {
+    connection.execute_batch("savepoint piece")?;
+    let (keep, answer) = (work.run)(Ok(&Transaction(Session::Sqlite(connection))));
+    if !keep {
+        connection.execute_batch("rollback to piece")?;
+    }
+    connection.execute_batch("release piece")?;
+    Ok(answer)
+}

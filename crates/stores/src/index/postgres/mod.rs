@@ -1,0 +1,243 @@
+//! The index on `PostgreSQL` with pgvector: for many nodes.
+//!
+//! - [`schema`]: the tables; a box's content has a number, and a name leads to it, so that adopting a draft changes names.
+//! - [`store`]: storing and removing files.
+//! - [`nearest`]: vectors, by an exact scan in a small box and by HNSW in a large one.
+//! - [`words`]: full text: postings in a table, and the same BM25 over the same terms as the embedded index has.
+//! - [`read`]: pages, chunks and contents.
+
+mod nearest;
+mod read;
+mod schema;
+mod store;
+mod words;
+
+use std::{
+    collections::HashSet,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+use async_trait::async_trait;
+use engine::{
+    Fault,
+    access::{Reading, Writing},
+    document::{Document, Page},
+    ids::{BoxId, ChunkId, FileId},
+    seams::index::{Contents, Index, IndexedChunk, Recall, Recalled, Removed},
+};
+use parking_lot::Mutex;
+
+use super::open::other_model;
+use crate::{
+    Error,
+    postgres::{Address, Connection, Pool},
+};
+
+/// Connections a node to each server: a search uses two.
+const CONNECTIONS: usize = 32;
+
+/// The index of all boxes in one database, with replicas of it to read from.
+#[derive(Clone)]
+pub struct Postgres {
+    shared: Arc<Shared>,
+    /// Whether this is the second index, beside the first.
+    draft: bool,
+}
+
+struct Shared {
+    primary: Pool,
+    /// Where searches go, in turn.
+    replicas: Vec<Pool>,
+    turn: AtomicUsize,
+    /// Boxes whose vectors have an index, or are just getting one.
+    indexed: Mutex<HashSet<i64>>,
+}
+
+/// A transaction under way; undone where it is dropped before its end.
+struct Transaction(Connection);
+
+impl Transaction {
+    async fn commit(self) -> Result<(), Error> {
+        self.0.batch_execute("commit").await?;
+        self.0.mend();
+        Ok(())
+    }
+}
+
+/// The content of a box, as its row says.
+struct Content {
+    number: i64,
+    model: Option<String>,
+    chunks: i64,
+    /// Terms of all chunks, in their texts and in what stands above them.
+    terms: (i64, i64),
+    /// Most frequent first; an empty one is unknown.
+    languages: Vec<String>,
+}
+
+impl Postgres {
+    /// Connects to the database and brings its tables up to date; searches go to the replicas, where there are any.
+    pub async fn connect(url: &str, replicas: &[&str]) -> Result<Self, Error> {
+        let pool =
+            |url: &str| Ok::<_, Error>(Pool::greeting(Address::parse(url)?, CONNECTIONS, nearest::SETTINGS));
+        let primary = pool(url)?;
+        schema::prepare(&Address::parse(url)?).await?;
+        let replicas = replicas.iter().map(|url| pool(url)).collect::<Result<_, _>>()?;
+        let shared = Shared { primary, replicas, turn: AtomicUsize::new(0), indexed: Mutex::default() };
+        Ok(Postgres { shared: Arc::new(shared), draft: false })
+    }
+
+    /// Reads, from a replica where there is one. What was lost on the way is asked for again, of the primary.
+    async fn read<T, F: Future<Output = Result<T, Error>> + Send>(
+        &self,
+        work: impl Fn(Connection) -> F + Send + Sync,
+    ) -> Result<T, Error> {
+        let turn = self.shared.turn.fetch_add(1, Ordering::Relaxed);
+        let replicas = &self.shared.replicas;
+        let first = replicas.get(turn % replicas.len().max(1)).unwrap_or(&self.shared.primary);
+        let tried = async { work(first.get().await?).await };
+        match tried.await {
+            Err(Error::Away(_)) => {
+                first.forget_idle();
+                work(self.shared.primary.get().await?).await
+            }
+            done => done,
+        }
+    }
+
+    /// Begins to change something.
+    async fn begin(&self) -> Result<Transaction, Error> {
+        let begun = async || {
+            let connection = self.shared.primary.get().await?;
+            // Dropped before its end, it must not be lent out in the middle of a transaction.
+            connection.spoil();
+            connection.batch_execute("begin").await?;
+            Ok::<_, Error>(Transaction(connection))
+        };
+        match begun().await {
+            // A connection that died while nobody used it; nothing was done yet.
+            Err(Error::Away(_)) => {
+                self.shared.primary.forget_idle();
+                begun().await
+            }
+            done => done,
+        }
+    }
+
+    /// The content of a box; `None` where nothing was ever stored.
+    async fn content(&self, connection: Connection, box_id: BoxId) -> Result<Option<Content>, Error> {
+        let sql = "select b.number, b.model, b.chunks, b.body_terms, b.head_terms,
+                   array(select l.language from index_languages l where l.box = b.number order by l.chunks desc)
+                   from index_names n join index_boxes b on b.number = n.number
+                   where n.box_id = $1 and n.draft = $2";
+        let statement = connection.prepared(sql).await?;
+        let row = connection.query_opt(&statement, &[&box_id.to_string(), &self.draft]).await?;
+        let Some(row) = row else { return Ok(None) };
+        Ok(Some(Content {
+            number: row.try_get(0)?,
+            model: row.try_get(1)?,
+            chunks: row.try_get(2)?,
+            terms: (row.try_get(3)?, row.try_get(4)?),
+            languages: row.try_get(5)?,
+        }))
+    }
+}
+
+#[async_trait]
+impl Index for Postgres {
+    async fn replace(
+        &self,
+        writing: &Writing,
+        file: FileId,
+        document: &Document,
+        chunks: &[IndexedChunk],
+        model: &str,
+    ) -> Result<(), Fault> {
+        let incoming = store::Incoming::of(file, document, chunks, model);
+        let transaction = self.begin().await?;
+        let stored = store::replace(&transaction.0, writing.box_id(), self.draft, &incoming).await?;
+        transaction.commit().await?;
+        let (number, chunks_now) = stored;
+        self.index_when_large(number, chunks_now, chunks.first().map_or(0, |chunk| chunk.vector.len()));
+        Ok(())
+    }
+
+    async fn remove(&self, writing: &Writing, file: FileId) -> Result<Removed, Fault> {
+        let transaction = self.begin().await?;
+        let removed = store::remove(&transaction.0, writing.box_id(), self.draft, file).await?;
+        transaction.commit().await?;
+        Ok(removed)
+    }
+
+    async fn drop_box(&self, writing: &Writing) -> Result<(), Fault> {
+        let transaction = self.begin().await?;
+        let dropped = store::drop_box(&transaction.0, writing.box_id(), self.draft).await?;
+        transaction.commit().await?;
+        if let Some(number) = dropped {
+            self.forget_index(number).await?;
+        }
+        Ok(())
+    }
+
+    async fn pages(
+        &self,
+        reading: &Reading,
+        file: FileId,
+        from: u32,
+        limit: u32,
+    ) -> Result<Vec<Page>, Fault> {
+        let (box_id, numbers) = (reading.box_id(), from..from.saturating_add(limit));
+        let pages =
+            self.read(|connection| read::pages(connection, box_id, self.draft, file, numbers.clone()));
+        Ok(pages.await?)
+    }
+
+    async fn recall(&self, reading: &Reading, recall: Recall<'_>) -> Result<Recalled, Fault> {
+        let content = self.read(|connection| self.content(connection, reading.box_id())).await?;
+        let Some(content) = content.filter(|content| content.chunks > 0) else {
+            return Ok(Recalled::default());
+        };
+        if let (Some(_), Some(stored)) = (recall.vector, content.model.as_deref())
+            && stored != recall.model
+        {
+            return Err(other_model(stored, recall.model));
+        }
+        let by_vector = async {
+            let Some(vector) = recall.vector else { return Ok(Vec::new()) };
+            self.read(|connection| nearest::find(connection, &content, vector, &recall)).await
+        };
+        let by_text = async {
+            let Some(text) = recall.text else { return Ok(Vec::new()) };
+            self.read(|connection| words::find(connection, &content, text, &recall)).await
+        };
+        let (semantic, keyword) = tokio::try_join!(by_vector, by_text)?;
+        Ok(Recalled { semantic, keyword })
+    }
+
+    async fn chunks(&self, reading: &Reading, ids: &[ChunkId]) -> Result<Vec<Option<IndexedChunk>>, Fault> {
+        Ok(self.read(|connection| read::chunks(connection, reading.box_id(), self.draft, ids)).await?)
+    }
+
+    async fn contents(&self, reading: &Reading) -> Result<Contents, Fault> {
+        // Whoever asks for this goes on to change things: replicas may be behind.
+        let connection = self.shared.primary.get().await?;
+        Ok(read::contents(&connection, reading.box_id(), self.draft).await?)
+    }
+
+    fn draft(&self) -> Arc<dyn Index> {
+        Arc::new(Postgres { shared: self.shared.clone(), draft: !self.draft })
+    }
+
+    async fn adopt(&self, writing: &Writing) -> Result<(), Fault> {
+        let transaction = self.begin().await?;
+        store::adopt(&transaction.0, writing.box_id()).await?;
+        Ok(transaction.commit().await?)
+    }
+
+    async fn describe(&self) -> Result<String, Fault> {
+        Ok(self.read(schema::describe).await?)
+    }
+}

@@ -1,0 +1,137 @@
+//! The tables of the index, and what the server must have for them.
+
+use crate::{
+    Error,
+    postgres::{Address, Connection, Pool},
+};
+
+/// The oldest pgvector that goes on looking where a filter leaves too few.
+const OLDEST_PGVECTOR: (u32, u32) = (0, 8);
+
+/// Steps are only ever added, never changed. Numbers are given by sequences, so that none ever comes back.
+const STEPS: &[&str] = &["
+    create table index_boxes (
+        number bigint generated always as identity primary key,
+        model text,
+        chunks bigint not null default 0,
+        body_terms bigint not null default 0,
+        head_terms bigint not null default 0
+    );
+    -- Which content a box has now, and which beside it.
+    create table index_names (
+        box_id text not null,
+        draft boolean not null,
+        number bigint not null references index_boxes (number),
+        primary key (box_id, draft)
+    );
+    create table index_languages (
+        box bigint not null references index_boxes (number) on delete cascade,
+        language text not null,
+        chunks bigint not null,
+        primary key (box, language)
+    );
+    create table index_files (
+        number bigint generated always as identity primary key,
+        box bigint not null references index_boxes (number) on delete cascade,
+        id text not null,
+        title text not null,
+        pages bigint not null,
+        chunks bigint not null,
+        body_terms bigint not null,
+        head_terms bigint not null,
+        -- what leads to its postings
+        terms text[] not null,
+        unique (box, id)
+    );
+    create table index_pages (
+        file bigint not null references index_files (number) on delete cascade,
+        number bigint not null,
+        label text not null,
+        text text not null,
+        format text not null,
+        ocr boolean not null,
+        confidence real,
+        tables bigint not null,
+        warnings text not null,
+        primary key (file, number)
+    );
+    create table index_chunks (
+        file bigint not null references index_files (number) on delete cascade,
+        ordinal bigint not null,
+        page bigint not null,
+        page_end bigint not null,
+        start bigint not null,
+        \"end\" bigint not null,
+        language text,
+        section text not null,
+        lead text not null,
+        text text not null,
+        -- packed; empty where the model gives none
+        tokens bytea not null,
+        primary key (file, ordinal)
+    );
+    -- Token vectors do not compress.
+    alter table index_chunks alter column tokens set storage external;
+    -- Apart from the chunks: a scan of one should not drag the other through memory.
+    create table index_vectors (
+        box bigint not null,
+        file bigint not null references index_files (number) on delete cascade,
+        ordinal bigint not null,
+        half halfvec not null,
+        primary key (box, file, ordinal)
+    );
+    alter table index_vectors alter column half set storage plain;
+    create index index_vectors_by_file on index_vectors (file);
+    create table index_postings (
+        box bigint not null,
+        term text collate \"C\" not null,
+        file bigint not null,
+        part bigint not null,
+        hits bytea not null,
+        primary key (box, term, file, part) include (hits)
+    );
+    alter table index_postings set (autovacuum_vacuum_insert_scale_factor = 0.05);
+"];
+
+/// Brings the tables up to date, once however many nodes start.
+pub(super) async fn prepare(address: &Address) -> Result<(), Error> {
+    let connection = Pool::new(address.clone(), 1).get().await?;
+    // A failed step leaves a transaction open.
+    connection.spoil();
+    if let Some(schema) = &address.schema {
+        let made = connection.batch_execute(&format!("create schema if not exists {schema}")).await;
+        made.or_else(|error| if error.code().is_some() { Ok(()) } else { Err(error) })?;
+    }
+    loop {
+        let begin = "begin; select pg_advisory_xact_lock(hashtextextended('quire/migrations', 0));
+                     create extension if not exists vector with schema public;
+                     create table if not exists index_steps (step bigint primary key)";
+        connection.batch_execute(begin).await?;
+        let done: i64 = connection.query_one("select count(*) from index_steps", &[]).await?.try_get(0)?;
+        let Some(step) = STEPS.get(done as usize) else { break };
+        let noted = format!("{step}; insert into index_steps (step) values ({}); commit", done + 1);
+        connection.batch_execute(&noted).await?;
+    }
+    connection.batch_execute("commit").await?;
+    let version = pgvector(&connection).await?;
+    let mut numbers = version.split('.').map(|number| number.parse().unwrap_or(0));
+    if (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)) < OLDEST_PGVECTOR {
+        return Err(Error::Address(format!("the database has pgvector {version}; 0.8 or newer is needed")));
+    }
+    Ok(())
+}
+
+async fn pgvector(connection: &Connection) -> Result<String, Error> {
+    let sql = "select extversion from pg_extension where extname = 'vector'";
+    Ok(connection.query_one(sql, &[]).await?.try_get(0)?)
+}
+
+/// What answers searches here, for an operator.
+pub(super) async fn describe(connection: Connection) -> Result<String, Error> {
+    let server: String = connection.query_one("show server_version", &[]).await?.try_get(0)?;
+    let vectors = pgvector(&connection).await?;
+    Ok(format!(
+        "PostgreSQL {server}, pgvector {vectors}; words are ranked by quire's own BM25 over its own terms, as in a data \
+         folder: no text search extension of the server is used or needed"
+    ))
+}

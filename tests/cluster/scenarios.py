@@ -1,0 +1,230 @@
+"""What must hold on three nodes. Each scenario raises where it does not, and returns a line that says what was seen."""
+
+import collections
+import json
+import random
+import signal
+import threading
+import time
+import uuid
+
+from cluster import Cluster, Failed, Killer, ROOMY, at_once, document
+from servers import Postgres, wait_for
+
+
+def check(held, what):
+    if not held:
+        raise Failed(what)
+
+
+def limits(servers):
+    """300 simultaneous requests with one key: exactly 100 pass."""
+    with Cluster(servers) as cluster:
+        connections = at_once(50, lambda _: cluster.connect(), range(300))
+        at_once(50, lambda connection: connection.connect(), connections)
+        statuses = collections.Counter(at_once(300, lambda connection: cluster.ask("GET", "/check", connection=connection)[0], connections))
+        check(statuses == {200: 100, 429: 200}, f"expected 100 to pass: {statuses}")
+        hits = [cluster.ask("GET", "/check", port=node.port)[1]["X-RateLimit-Hits"] for node in cluster.nodes]
+        check(hits == ["100"] * 3, f"nodes disagree on the hits: {hits}")
+        return f"300 requests with one key over {len(cluster.nodes)} nodes: {statuses[200]} passed, {statuses[429]} refused"
+
+
+def units(servers, searches=1000, quota=500):
+    """Concurrent searches against a quota: never above it, and every unit that was answered for is charged."""
+    with Cluster(servers, **(ROOMY | {"QUIRE__UNITS__MONTHLY": str(quota)})) as cluster:
+        cluster.upload_patiently("one.md", document(1)[1])
+        cluster.wait_until_read()
+
+        def search(_):
+            status, _, value = cluster.post(f"/boxes/{cluster.box}/retrieve-documents", {"query": document(1)[0]})
+            check(status in (200, 402), f"{status} {value}")
+            return value["data"]["usage"]["intelligence_units_consumed"] if status == 200 else 0
+        answered = at_once(60, search, range(searches))
+        used = cluster.ask("GET", "/usage")[2]["data"]["units"]
+        charged = used["used"] if isinstance(used, dict) else used
+        check(sum(answered) <= quota, f"{sum(answered)} units of {quota}")
+        check(sum(answered) == charged, f"answered for {sum(answered)}, charged {charged}")
+        return f"{searches} searches against {quota} units: {sum(1 for units in answered if units)} answered, {charged} units charged"
+
+
+def revoked(servers):
+    """A revoked key fails on every node at its next request; a signed link of one node works on the others."""
+    with Cluster(servers, **ROOMY) as cluster:
+        file = cluster.upload_patiently("one.md", document(1)[1])
+        cluster.wait_until_read()
+        spare = cluster.new_key()
+        ports = [node.port for node in cluster.nodes]
+        check([cluster.ask("GET", "/check", key=spare, port=port)[0] for port in ports] == [200] * 3, "the key does not work")
+        link = cluster.ask("GET", f"/files/{file}/signed-url", key=spare, port=ports[0])[2]["data"]["signedUrl"]
+        path = "/" + link.split("/", 3)[3]
+
+        def download(port):
+            connection = cluster.connect(port)
+            connection.request("GET", path)
+            answer = connection.getresponse()
+            body = answer.read()
+            connection.close()
+            return answer.status, body
+        check([download(port) for port in ports] == [(200, document(1)[1].encode())] * 3, "a link works on some nodes only")
+        prefix = spare.split("_")[1]
+        cluster.command("key", "revoke", prefix)
+        verdicts = [cluster.ask("GET", "/check", key=spare, port=port)[0] for port in ports]
+        check(verdicts == [401] * 3, f"after the key was revoked: {verdicts}")
+        check([download(port)[0] for port in ports] == [403] * 3, "the link of a revoked key still works")
+        return "a revoked key and its links fail on all nodes at once"
+
+
+def retried(servers):
+    """An idempotency key means the same on every node."""
+    with Cluster(servers, **ROOMY) as cluster:
+        cluster.upload_patiently("one.md", document(1)[1])
+        cluster.wait_until_read()
+        body, name = json.dumps({"query": document(1)[0]}), uuid.uuid4().hex
+        headers = {"Content-Type": "application/json", "Idempotency-Key": name}
+        path = f"/boxes/{cluster.box}/retrieve-documents"
+        answers = [cluster.ask("POST", path, body, headers, port=node.port) for node in cluster.nodes]
+        check(len({json.dumps(value, sort_keys=True) for _, _, value in answers}) == 1, "nodes answered differently")
+        check([answered["Idempotency-Replayed"] for _, answered, _ in answers] == [None, "true", "true"], "not replayed")
+        return "an idempotency key is replayed by every node, and charged once"
+
+
+def load(cluster, files, searches, during):
+    """Uploads and searches through retrying clients while `during` happens. Nothing acknowledged may be lost, doubled or answered wrongly."""
+    acknowledged, lock = {}, threading.Lock()
+    wrong, trouble = [], collections.Counter()
+
+    def upload(number):
+        file = cluster.upload_patiently(f"report{number:05d}.md", document(number)[1])
+        with lock:
+            acknowledged[number] = file
+
+    def search(_):
+        with lock:
+            known = list(acknowledged.items())
+        if not known:
+            time.sleep(0.05)
+            return
+        number, file = random.choice(known)
+        word = document(number)[0]
+        status, value, retries = cluster.post_patiently(f"/boxes/{cluster.box}/retrieve-documents", {"query": word, "mode": "keyword", "rerank": False})
+        trouble["retries"] += retries
+        if status != 200:
+            wrong.append((status, value))
+            return
+        found = value["data"]["documents"][0]["documents"]
+        # It may not have been read yet; but what is found must be what was asked for.
+        if any(word not in hit["text"] or hit["fileId"] != file for hit in found):
+            wrong.append((word, found[:1]))
+
+    with during as happening:
+        uploading = threading.Thread(target=lambda: at_once(8, upload, range(files)))
+        uploading.start()
+        at_once(8, search, range(searches))
+        uploading.join()
+    check(not wrong, f"answered wrongly: {wrong[:3]}")
+    check(len(acknowledged) == files, f"{len(acknowledged)} of {files} files were acknowledged")
+    cluster.wait_until_read()
+    stored = cluster.files()
+    names = collections.Counter(file["name"] for file in stored)
+    check(len(stored) == files and set(names.values()) == {1}, f"{len(stored)} files for {files}: {names.most_common(3)}")
+    check({file["fileId"] for file in stored} == set(acknowledged.values()), "other files than those acknowledged")
+    states = collections.Counter(file["status"] for file in stored)
+    check(states == {"ready": files}, f"not all could be read: {states}")
+    for number in random.sample(sorted(acknowledged), min(files, 40)):
+        status, value, _ = cluster.post_patiently(f"/boxes/{cluster.box}/retrieve-full-documents", {"sources": [acknowledged[number]]})
+        text = "\n".join(page["text"] for page in value["data"]["documents"][0]["pages"])
+        check(status == 200 and document(number)[0] in text, f"file {number} reads as {text[:80]!r}")
+        status, value, _ = cluster.post_patiently(f"/boxes/{cluster.box}/retrieve-documents", {"query": document(number)[0], "mode": "keyword", "rerank": False})
+        found = [hit["fileId"] for hit in value["data"]["documents"][0]["documents"]]
+        check(found and set(found) == {acknowledged[number]}, f"file {number} is found as {found}")
+    return happening, trouble["retries"]
+
+
+def killed(servers, files=24, searches=150, every=4.0):
+    """A node is killed every few seconds."""
+    with Cluster(servers, **ROOMY) as cluster:
+        killer, retries = load(cluster, files, searches, Killer(cluster, every))
+        check(killer.kills > 0, "nothing was killed: more work is needed")
+        return f"{files} files and {searches} searches with {killer.kills} nodes killed: nothing lost, doubled or wrong; clients retried {retries} times"
+
+
+class Failover:
+    """Ends the primary at once and promotes its standby, in the middle."""
+
+    def __init__(self, primary, standby, after):
+        self.primary, self.standby, self.after, self.away_s = primary, standby, after, 0
+        self.thread = threading.Thread(target=self.run)
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def run(self):
+        time.sleep(self.after)
+        started = time.monotonic()
+        self.primary.stop(signal.SIGQUIT)
+        time.sleep(1)
+        self.standby.promote()
+        self.away_s = time.monotonic() - started
+
+    def __exit__(self, *_):
+        self.thread.join()
+
+
+def failed_over(servers, files=24, searches=150, after=3.0):
+    """PostgreSQL fails over to its standby: 503 while it lasts, nothing acknowledged is lost."""
+    folder = servers.folder / f"failover-{uuid.uuid4().hex[:6]}"
+    primary = Postgres(folder / "primary").make()
+    standby = None
+    try:
+        primary.start()
+        standby = primary.standby(folder / "standby").start()
+        # What is acknowledged is on both.
+        primary.sql("alter system set synchronous_standby_names = '*'")
+        primary.sql("select pg_reload_conf()")
+        wait_for("the standby", lambda: primary.sql("select count(*) from pg_stat_replication where sync_state = 'sync'") == "1")
+        with Cluster(servers, postgres=primary.url("postgres", standby), **ROOMY) as cluster:
+            failover, retries = load(cluster, files, searches, Failover(primary, standby, after))
+            return (f"{files} files and {searches} searches over a failover of {failover.away_s:.1f} s: nothing lost, doubled or wrong; "
+                    f"clients saw {retries} answers 503 or broken connections, and no other")
+    finally:
+        for server in filter(None, (standby, primary)):
+            server.stop(signal.SIGQUIT)
+
+
+def volume_stopped(servers, files=10):
+    """One volume server stops: originals stay readable."""
+    with Cluster(servers, **ROOMY) as cluster:
+        known = [(number, cluster.upload_patiently(f"{number}.md", document(number)[1])) for number in range(files)]
+        cluster.wait_until_read()
+        stopped = servers.s3.volumes[0]
+        stopped.stop(signal.SIGKILL)
+        try:
+            for number, file in known:
+                link = cluster.ask("GET", f"/files/{file}/signed-url")[2]["data"]["signedUrl"]
+                connection = cluster.connect()
+                connection.request("GET", "/" + link.split("/", 3)[3])
+                body = connection.getresponse().read()
+                connection.close()
+                check(body == document(number)[1].encode(), f"original {number}: {body[:80]!r}")
+        finally:
+            stopped.start()
+        return f"{files} originals read while one of two volume servers was down"
+
+
+def valkey_restarted(servers):
+    """Valkey restarts: windows go on where they were; while it is away nodes count by themselves."""
+    with Cluster(servers) as cluster:
+        passed = sum(cluster.ask("GET", "/check")[0] == 200 for _ in range(60))
+        servers.valkey.stop()
+        away = collections.Counter(cluster.ask("GET", "/check")[0] for _ in range(6))
+        servers.valkey.start(join=False)
+
+        def back():
+            return int(cluster.ask("GET", "/check")[1]["X-RateLimit-Hits"]) > 60
+        wait_for("counting over all nodes", back, 30)
+        time.sleep(1.5)
+        more = collections.Counter(cluster.ask("GET", "/check", port=random.choice(cluster.nodes).port)[0] for _ in range(100))
+        check(passed == 60 and set(away) == {200}, f"{passed} passed, then {away}")
+        check(0 < more[200] < 40 and more[429] >= 60, f"after the restart: {more}")
+        return f"60 requests, Valkey restarted, {more[200]} more passed and {more[429]} were refused"
