@@ -30,14 +30,14 @@ const TRIES: u32 = 4;
 /// Starts of a file before it is blamed for the server's end: many, for a server is stopped for other reasons too.
 const STARTS: u32 = 100;
 
-/// Works until shutdown; what is under way then is given back to the queue by the next start.
+/// Works until shutdown; what is under way then is given back to the queue.
 pub async fn run(library: Arc<Library>, ingest: Ingest, name: String, shutdown: CancellationToken) {
     while !shutdown.is_cancelled() {
         let woken = library.wake.notified();
         let worked = match library.catalog.claim_job(&name, Timestamp::now()).await {
             Ok(Some(job)) => tokio::select! {
                 () = work(&library, &ingest, &job, &name) => true,
-                () = shutdown.cancelled() => return,
+                () = shutdown.cancelled() => return give_back(&library, &job, &name).await,
             },
             Ok(None) => false,
             Err(fault) => {
@@ -52,6 +52,12 @@ pub async fn run(library: Arc<Library>, ingest: Ingest, name: String, shutdown: 
                 () = shutdown.cancelled() => {}
             }
         }
+    }
+}
+
+async fn give_back(library: &Library, job: &Job, worker: &str) {
+    if let Err(fault) = library.catalog.give_job_back(job, worker).await {
+        tracing::warn!(file.id = %job.file, error = ?fault, "Could not give a file back; it is taken over later");
     }
 }
 
@@ -170,10 +176,13 @@ async fn beat_until_lost(
 ) -> Result<(), Fault> {
     loop {
         tokio::time::sleep(BEAT).await;
-        if !library.catalog.beat(job, worker, progress.get(), Timestamp::now()).await? {
-            return Ok(());
+        match library.catalog.beat(job, worker, progress.get(), Timestamp::now()).await {
+            Ok(true) => tell(library, job).await,
+            Ok(false) => return Ok(()),
+            // Whether the job is still ours will be known when the catalog is back.
+            Err(fault) if fault.reason == Reason::UpstreamUnavailable => {}
+            Err(fault) => return Err(fault),
         }
-        tell(library, job).await;
     }
 }
 

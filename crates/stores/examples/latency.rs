@@ -1,16 +1,17 @@
 //! Measures recall, memory and opening of boxes on made-up chunks. See bench/index/README.md.
 //!
 //! Usage: latency CHUNKS | latency boxes COUNT
+//! With `QUIRE_INDEX_URL` set, the first on that database.
 
-use std::{collections::HashSet, fs, path::Path, time::Instant};
+use std::{collections::HashSet, fs, path::Path, sync::Arc, time::Instant};
 
 use engine::{
     access::Writing,
     document::Document,
-    ids::{BoxId, FileId},
+    ids::{BoxId, ChunkId, FileId},
     seams::index::{Chunk, Index, IndexedChunk, Recall},
 };
-use stores::index::{Bounds, Embedded};
+use stores::index::{Bounds, Embedded, Postgres};
 
 const DIMENSIONS: usize = 384;
 /// Subjects that texts and vectors gather around: real collections are clustered, and codes are harder on those.
@@ -107,23 +108,40 @@ async fn main() {
     }
 }
 
+/// The index in the folder, or on the server that the environment names.
+async fn opened(folder: &Path) -> Arc<dyn Index> {
+    match std::env::var("QUIRE_INDEX_URL") {
+        Ok(url) => Arc::new(Postgres::connect(&url, &[]).await.expect("an index")),
+        Err(_) => Arc::new(Embedded::open(folder, Bounds::default()).expect("an index")),
+    }
+}
+
 async fn one_box(folder: &Path, subjects: &[Vec<f32>], chunks: usize) {
     let mut noise = Noise(1);
     let writing = Writing::for_operator(BoxId::generate());
-    let mut files = Vec::new();
+    let (mut files, mut vectors) = (Vec::new(), Vec::new());
     let per_file = (chunks / FILES).max(20);
     {
-        let index = Embedded::open(folder, Bounds::default()).expect("an index");
+        let index = opened(folder).await;
         let started = Instant::now();
         while files.len() * per_file < chunks {
             let file = FileId::generate();
             let content: Vec<_> = (0..per_file).map(|_| chunk(&mut noise, subjects, 60)).collect();
+            vectors.extend(
+                (0..).zip(&content).map(|(ordinal, chunk)| (ChunkId { file, ordinal }, chunk.vector.clone())),
+            );
             index.replace(&writing, file, &empty(), &content, "made-up").await.expect("stored");
             files.push(file);
         }
         println!("{chunks} chunks stored in {:.1} s", started.elapsed().as_secs_f64());
+        if let Ok(wait) = std::env::var("QUIRE_INDEX_WAIT_S") {
+            // An index of the vectors is built in the background.
+            tokio::time::sleep(std::time::Duration::from_secs(wait.parse().expect("seconds"))).await;
+        }
     }
-    let index = Embedded::open(folder, Bounds::default()).expect("an index");
+    let index = opened(folder).await;
+    print_recall(&*index, &writing, &mut noise, subjects, &vectors).await;
+    drop(vectors);
     let mut recall =
         async |name: &str, rounds: usize, text: bool, vector_side: bool, only: Option<&HashSet<FileId>>| {
             let mut millis = Vec::new();
@@ -150,6 +168,8 @@ async fn one_box(folder: &Path, subjects: &[Vec<f32>], chunks: usize) {
     recall("words", 300, true, false, None).await;
     let some: HashSet<FileId> = files.iter().copied().step_by(100).collect();
     recall("both sides, 1% of the files", 300, true, true, Some(&some)).await;
+    let half: HashSet<FileId> = files.iter().copied().step_by(2).collect();
+    recall("both sides, half of the files", 100, true, true, Some(&half)).await;
     println!(
         "anonymous memory {} MB, peak {} MB",
         resident_megabytes("RssAnon"),
@@ -162,6 +182,29 @@ async fn one_box(folder: &Path, subjects: &[Vec<f32>], chunks: usize) {
         millis.push(started.elapsed().as_secs_f64() * 1e3);
     }
     println!("remove a file of {per_file} chunks: {}", percentiles(millis));
+}
+
+/// How many of the ten nearest chunks, by comparing all, are among the ten recalled.
+async fn print_recall(
+    index: &dyn Index,
+    writing: &Writing,
+    noise: &mut Noise,
+    subjects: &[Vec<f32>],
+    vectors: &[(ChunkId, Vec<f32>)],
+) {
+    let (rounds, mut found) = (50, 0);
+    for _ in 0..rounds {
+        let subject = noise.below(subjects.len());
+        let query = vector(noise, &subjects[subject]);
+        let recall = Recall { text: None, vector: Some(&query), model: "made-up", only: None, limit: 100 };
+        let recalled = index.recall(writing.reading(), recall).await.expect("candidates").semantic;
+        let dot = |vector: &[f32]| vector.iter().zip(&query).map(|(a, b)| a * b).sum::<f32>();
+        let mut exact: Vec<(f32, ChunkId)> = vectors.iter().map(|(id, vector)| (dot(vector), *id)).collect();
+        exact.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let best: HashSet<ChunkId> = recalled.iter().take(10).map(|candidate| candidate.chunk).collect();
+        found += exact.iter().take(10).filter(|(_, id)| best.contains(id)).count();
+    }
+    println!("recall@10 against comparing all: {:.4}", found as f64 / (10 * rounds) as f64);
 }
 
 async fn many_boxes(folder: &Path, subjects: &[Vec<f32>], count: usize) {

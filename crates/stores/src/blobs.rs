@@ -157,6 +157,19 @@ impl Blobs {
         Ok(Incoming { file, hash: Sha256::new(), size: 0 })
     }
 
+    /// Takes a file of this machine in.
+    pub fn receive_file(&self, path: &Path) -> Result<Staged, Error> {
+        let mut incoming = self.receive()?;
+        let mut file = fs::File::open(path).map_err(Error::io(format!("opening {}", path.display())))?;
+        let mut part = vec![0; 1 << 20];
+        loop {
+            match io::Read::read(&mut file, &mut part).map_err(Error::io("reading a file"))? {
+                0 => return incoming.finish(),
+                read => incoming.write(&part[..read])?,
+            }
+        }
+    }
+
     /// Puts a staged file into its place and waits until it is safe; the same bytes already there stay as they are.
     pub async fn keep(&self, staged: Staged) -> Result<(), Error> {
         let Some(root) = &self.root else { return self.send(staged).await };

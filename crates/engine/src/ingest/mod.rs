@@ -2,12 +2,14 @@
 
 pub mod chunk;
 mod reindex;
+mod relocate;
 
 use std::{path::Path, sync::Arc};
 
 use std::time::Duration;
 
 pub use reindex::Draft;
+pub use relocate::Relocation;
 
 use crate::{
     Fault, Reason,

@@ -61,7 +61,7 @@ impl Draft {
 }
 
 /// A document as the index has it. What it does not keep, the draft does not need.
-async fn stored(index: &dyn Index, writing: &Writing, held: &Held) -> Result<Document, Fault> {
+pub(super) async fn stored(index: &dyn Index, writing: &Writing, held: &Held) -> Result<Document, Fault> {
     let mut pages = Vec::new();
     loop {
         let from = pages.last().map_or(1, |page: &crate::document::Page| page.number + 1);

@@ -13,7 +13,7 @@ use engine::{chat::Chat, ingest::Ingest, search::Search};
 use jiff::Timestamp;
 pub use models::{Models, places};
 use parsers::ChildParser;
-pub use stores::{open_catalog, open_library};
+pub use stores::{open_catalog, open_library, open_shards, open_sql};
 use tokio_util::sync::CancellationToken;
 
 use crate::{

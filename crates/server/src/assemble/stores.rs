@@ -7,7 +7,7 @@ use engine::seams::{catalog::Catalog, index::Index, limiter::Limiter};
 use stores::{
     blobs::Blobs,
     catalog,
-    index::{Bounds, Embedded, Postgres},
+    index::{Bounds, Embedded, Postgres, Sharded},
     limiter::{Away, Memory, Valkey},
 };
 
@@ -18,12 +18,15 @@ use crate::{
 
 /// Opens the catalog, making its tables where there are none.
 pub fn open_catalog(data: &Path, config: &Config) -> Result<Arc<dyn Catalog>> {
+    Ok(Arc::new(open_sql(data, config)?))
+}
+
+/// The same, as what it is.
+pub fn open_sql(data: &Path, config: &Config) -> Result<catalog::Sql> {
     stores::make_private_folder(data)?;
     Ok(match &config.catalog.url {
-        Some(url) => {
-            Arc::new(catalog::Sql::connect(url.reveal()).context("cannot open the catalog (catalog.url)")?)
-        }
-        None => Arc::new(catalog::Sql::open(&data.join("catalog.db"))?),
+        Some(url) => catalog::Sql::connect(url.reveal()).context("cannot open the catalog (catalog.url)")?,
+        None => catalog::Sql::open(&data.join("catalog.db"))?,
     })
 }
 
@@ -31,19 +34,30 @@ pub fn open_catalog(data: &Path, config: &Config) -> Result<Arc<dyn Catalog>> {
 pub async fn open_library(data: &Path, config: &Config) -> Result<Library> {
     let catalog = open_catalog(data, config)?;
     let blobs = match &config.blobs.url {
-        Some(url) => Blobs::connect(url.reveal(), &data.join("scratch")).context("blobs.url")?,
+        Some(url) => Blobs::connect(url.reveal(), &data.join("blobs")).context("blobs.url")?,
         None => Blobs::open(&data.join("blobs"))?,
     };
-    Ok(Library::new(catalog, blobs, open_index(data, config).await?))
+    let mut shards = open_shards(data, config).await?;
+    let index = match shards.len() {
+        1 => shards.remove(0),
+        _ => Arc::new(Sharded::new(shards, catalog.clone())),
+    };
+    Ok(Library::new(catalog, blobs, index))
 }
 
-async fn open_index(data: &Path, config: &Config) -> Result<Arc<dyn Index>> {
+/// Opens every index by itself: one, or as many as there are shards.
+pub async fn open_shards(data: &Path, config: &Config) -> Result<Vec<Arc<dyn Index>>> {
     let Some(url) = &config.index.url else {
-        return Ok(Arc::new(Embedded::open(data.join("index"), Bounds::default())?));
+        return Ok(vec![Arc::new(Embedded::open(data.join("index"), Bounds::default())?)]);
     };
     let replicas: Vec<&str> = config.index.read_urls.iter().map(|url| url.reveal()).collect();
-    let opened = Postgres::connect(url.reveal(), &replicas).await;
-    Ok(Arc::new(opened.context("cannot open the index (index.url)")?))
+    let first = Postgres::connect(url.reveal(), &replicas).await;
+    let mut shards: Vec<Arc<dyn Index>> = vec![Arc::new(first.context("cannot open the index (index.url)")?)];
+    for (number, url) in (1..).zip(&config.index.shards) {
+        let shard = Postgres::connect(url.reveal(), &[]).await;
+        shards.push(Arc::new(shard.with_context(|| format!("cannot open shard {number} (index.shards)"))?));
+    }
+    Ok(shards)
 }
 
 /// Opens whatever counts requests.

@@ -1,10 +1,13 @@
 //! `quire box`: boxes and who may use them.
 
+use std::time::Duration;
+
 use clap::Subcommand;
 use engine::{
     Fault, Reason,
     access::{Managing, Owning, Role, Writing},
-    seams::catalog::{BoxName, BoxRecord, Catalog, Email},
+    ingest::Relocation,
+    seams::catalog::{BoxName, BoxRecord, Catalog, Claim, Email},
 };
 use serde_json::json;
 
@@ -13,6 +16,9 @@ use super::{
     output::{self, moment},
 };
 use crate::assemble;
+
+/// How long the old copy of a box that was moved stays, for searches that are under way there.
+const LAST_SEARCHES: Duration = Duration::from_secs(5);
 
 #[derive(Subcommand)]
 pub(super) enum Command {
@@ -42,6 +48,13 @@ pub(super) enum Command {
         /// The account's address
         email: Email,
     },
+    /// Take a box to another index cluster, while it is used (index.shards; index.url is number 0)
+    Move {
+        /// Box: its id or its name
+        r#box: String,
+        /// Number of the cluster
+        shard: u32,
+    },
     /// Delete a box and everything in it, for good
     Delete {
         /// Box: its id or its name
@@ -55,6 +68,7 @@ pub(super) async fn run(global: &Global, command: Command) -> Result<(), Fault> 
         Command::List => list(global).await,
         Command::Grant { r#box, email, role } => grant(global, &r#box, &email, role).await,
         Command::Revoke { r#box, email } => revoke(global, &r#box, &email).await,
+        Command::Move { r#box, shard } => relocate(global, &r#box, shard).await,
         Command::Delete { r#box } => delete(global, &r#box).await,
     }
 }
@@ -119,6 +133,40 @@ async fn revoke(global: &Global, named: &str, email: &Email) -> Result<(), Fault
     catalog.revoke(&Managing::for_operator(record.id), user.id).await?;
     let value = json!({"boxId": record.id, "email": email, "role": null});
     output::print(global.json, &value, &format!("{email} has no role in {} any more", record.name.as_str()));
+    Ok(())
+}
+
+/// Copies the box while it is used, then keeps everybody from changing it for as long as it takes to catch up and to note
+/// where it is from now on. Searches go on all the while; those that began before end on the old copy, which goes last.
+async fn relocate(global: &Global, named: &str, shard: u32) -> Result<(), Fault> {
+    let config = global.settings()?;
+    let catalog = global.catalog()?;
+    let record = find(&*catalog, named).await?;
+    let writing = Writing::for_operator(record.id);
+    let shards = assemble::open_shards(&global.data, &config).await.map_err(local)?;
+    let wrong = || {
+        let cause = format!("there is no shard {shard}; there are 0 to {}", shards.len() - 1);
+        Fault::new(Reason::InvalidParameter, cause)
+    };
+    let to = shards.get(shard as usize).ok_or_else(wrong)?;
+    let before = catalog.place_box(&writing, 0).await?;
+    if before == shard {
+        return Err(Fault::new(Reason::Conflict, format!("the box is on shard {shard} already")));
+    }
+    let from = shards.get(before as usize).ok_or_else(wrong)?;
+    let mut relocation = Relocation::default();
+    let copied = relocation.catch_up(&**from, &**to, &writing, |_, _| {}).await?;
+    let held = catalog.claim(Claim::Box(record.id)).await?;
+    let caught_up = relocation.catch_up(&**from, &**to, &writing, |_, _| {}).await?;
+    catalog.move_box(&writing, shard).await?;
+    drop(held);
+    tokio::time::sleep(LAST_SEARCHES).await;
+    from.drop_box(&writing).await?;
+    from.draft().drop_box(&writing).await?;
+    let value =
+        json!({"boxId": record.id, "from": before, "to": shard, "files": copied, "caughtUp": caught_up});
+    let said = format!("Moved {} from shard {before} to {shard}: {copied} files", record.name.as_str());
+    output::print(global.json, &value, &said);
     Ok(())
 }
 

@@ -7,6 +7,7 @@ mod doctor;
 mod eval;
 mod files;
 mod key;
+mod migrate;
 mod models;
 mod output;
 mod plan;
@@ -101,6 +102,8 @@ enum Command {
     Models(models::Command),
     /// Index a box anew with the models in force, beside the old index
     Reindex(reindex::Reindex),
+    /// Move everything from a data folder to servers, or back; can be run again where it was cut short
+    MigrateStore(migrate::Migrate),
     /// Check settings, store and helpers; --scrub reads every original again
     Doctor(doctor::Doctor),
     /// Print a completion script for your shell
@@ -156,6 +159,7 @@ async fn execute(cli: Cli) -> Result<ExitCode, Fault> {
         Command::Boxes(command) => boxes::run(global, command).await,
         Command::Key(command) => key::run(global, command).await,
         Command::Plan(command) => plan::run(global, command).await,
+        Command::MigrateStore(migrate) => migrate::run(global, migrate).await,
         Command::Reindex(wanted) => reindex::run(global, wanted).await,
         Command::Models(command) => models::run(global, command).await,
         Command::Files(list) => files::list(global, list).await,

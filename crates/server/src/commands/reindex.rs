@@ -11,7 +11,7 @@ use engine::{
 use indicatif::{ProgressBar, ProgressDrawTarget};
 use serde_json::Value;
 
-use super::{Global, boxes, local, output};
+use super::{Global, boxes, local, output, serve};
 use crate::{
     assemble::{self, Assembled},
     reindex,
@@ -19,6 +19,8 @@ use crate::{
 
 /// How often it is looked how far it is.
 const LOOK_EVERY: Duration = Duration::from_millis(300);
+/// How often it is looked whether a node takes it, before this process does it itself.
+const TAKEN_WITHIN: u32 = 10;
 
 #[derive(Args)]
 pub(super) struct Reindex {
@@ -40,14 +42,19 @@ pub(super) async fn run(global: &Global, wanted: Reindex) -> Result<(), Fault> {
         bar.set_draw_target(ProgressDrawTarget::hidden());
     }
     let config = global.settings()?;
-    // Whether a node serves shared stores cannot be told from here: one of them will take it.
-    let report = match config.is_shared() || assemble::is_served(&global.data) {
+    let served = match config.is_shared() {
+        // Whether a node serves shared stores cannot be told from here: one that does takes it within a second.
+        true => is_taken(&*catalog, &writing).await?,
+        false => assemble::is_served(&global.data),
+    };
+    let report = match served {
         true => watch(&*catalog, &writing, &bar).await?,
         false => {
             let assembled = assemble::assemble(&global.data, config).await.map_err(local)?;
             let Assembled { app, ingest, .. } = &assembled;
             tokio::select! {
                 done = work(app, ingest) => done?,
+                () = serve::beat(app.clone(), app.shutdown.clone()) => {}
                 report = watch(&*catalog, &writing, &bar) => drop(report?),
             }
             watch(&*catalog, &writing, &bar).await?
@@ -56,6 +63,17 @@ pub(super) async fn run(global: &Global, wanted: Reindex) -> Result<(), Fault> {
     bar.finish_and_clear();
     output::print(global.json, &report, &readable(&report));
     Ok(())
+}
+
+/// Whether a node takes the work within a few seconds.
+async fn is_taken(catalog: &dyn Catalog, writing: &Writing) -> Result<bool, Fault> {
+    for _ in 0..TAKEN_WITHIN {
+        match catalog.reindex_state(writing.reading()).await? {
+            Some(ReindexState::Wanted) => tokio::time::sleep(LOOK_EVERY).await,
+            _ => return Ok(true),
+        }
+    }
+    Ok(false)
 }
 
 async fn work(app: &crate::app::App, ingest: &engine::ingest::Ingest) -> Result<(), Fault> {

@@ -200,7 +200,7 @@ async fn write_down_uses(app: App, shutdown: CancellationToken) {
 }
 
 /// Keeps this node among the living, hears the others, and takes over from those that died.
-async fn beat(app: App, shutdown: CancellationToken) {
+pub(super) async fn beat(app: App, shutdown: CancellationToken) {
     let beating = async {
         loop {
             let now = Timestamp::now();

@@ -259,6 +259,8 @@ pub struct IndexSettings {
     pub url: Option<ServerUrl>,
     /// Read replicas of it.
     pub read_urls: Vec<ServerUrl>,
+    /// More clusters, which share the boxes with the first.
+    pub shards: Vec<ServerUrl>,
 }
 
 /// `[blobs]`
@@ -427,6 +429,11 @@ impl Config {
         if shared != [shared[0]; 3] {
             return Err(ConfigError::new(
                 "catalog.url, index.url and blobs.url go together: set all three, or none and keep everything in --data",
+            ));
+        }
+        if !self.index.shards.is_empty() && !self.index.read_urls.is_empty() {
+            return Err(ConfigError::new(
+                "index.read_urls are replicas of one cluster: with index.shards, leave them out",
             ));
         }
         if self.limiter.nodes == 0 {

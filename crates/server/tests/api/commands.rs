@@ -30,10 +30,15 @@ fn failure(data: &Path, line: &[&str]) -> (Output, Value) {
 }
 
 /// Makes an account with the box Papers; gives its key.
-fn papers(data: &Path) -> String {
-    json(data, &["user", "add", "ada@example.org"]);
-    json(data, &["box", "add", "Papers", "--owner", "ada@example.org"]);
-    json(data, &["key", "add", "--user", "ada@example.org"])["key"].as_str().unwrap().to_string()
+pub(crate) fn papers(data: &Path, quire: impl Fn(&Path, &[&str]) -> Command) -> String {
+    let json = |line: &[&str]| -> Value {
+        let output = quire(data, line).arg("--json").output().unwrap();
+        assert!(output.status.success(), "{line:?}: {output:?}");
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    json(&["user", "add", "ada@example.org"]);
+    json(&["box", "add", "Papers", "--owner", "ada@example.org"]);
+    json(&["key", "add", "--user", "ada@example.org"])["key"].as_str().unwrap().to_string()
 }
 
 /// A served binary, killed with the test; gives its address.
@@ -197,7 +202,7 @@ async fn a_signal_ends_the_server_in_order() {
 async fn files_are_added_listed_and_deleted_by_commands() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path();
-    let key = papers(data);
+    let key = papers(data, quire);
     let papers = tempfile::tempdir().unwrap();
     std::fs::create_dir(papers.path().join("sub")).unwrap();
     std::fs::write(papers.path().join("a.txt"), "alpha").unwrap();
@@ -234,6 +239,9 @@ async fn files_are_added_listed_and_deleted_by_commands() {
     assert_eq!((code, &receipts[0]["deleted"]), (Some(0), &Value::Bool(true)));
     let doctor = json(data, &["doctor", "--scrub"]);
     assert_eq!(doctor["ok"], true, "{doctor}");
+    if !scaled(data).is_empty() {
+        return; // Nobody damages what lies in a bucket from here.
+    }
     let folders = std::fs::read_dir(data.join("blobs/originals")).unwrap();
     let mut originals = folders.flat_map(|folder| std::fs::read_dir(folder.unwrap().path()).unwrap());
     let original = originals.next().unwrap().unwrap().path();
@@ -246,7 +254,7 @@ async fn files_are_added_listed_and_deleted_by_commands() {
 async fn a_box_is_searched_measured_and_reindexed_by_commands() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path();
-    let key = papers(data);
+    let key = papers(data, quire);
     let papers = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| std::fs::write(papers.path().join(name), text).unwrap();
     write("pets.txt", "Puppies need a walk twice a day and much patience.");

@@ -13,6 +13,7 @@ mod links;
 mod matrix;
 mod openapi;
 mod reindex;
+mod scaled;
 mod search;
 mod support;
 mod transport;

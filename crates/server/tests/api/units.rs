@@ -21,7 +21,7 @@ use server::http::{auth, units::Payer};
 
 use crate::{
     commands::{Served, json as command, quire},
-    support::{Answer, TestApp, client, roomy},
+    support::{Answer, TestApp, client, roomy, take_over},
 };
 
 /// A search that costs 1: words only, no closer look.
@@ -247,6 +247,7 @@ async fn killed_in_the_middle_and_asked_again_every_search_is_charged_once() {
     let mut answers: Vec<Option<Answer>> = Vec::new();
     answers.resize_with(SEARCHES, || None);
     for kill in [true, true, false] {
+        take_over(data).await;
         let mut server = start();
         let (client, base) = (client(data), format!("{}/api/public/v1", server.1));
         let url = format!("{base}/boxes/{box_id}/retrieve-documents");

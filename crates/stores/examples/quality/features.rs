@@ -5,6 +5,7 @@ use std::{
     fs,
     io::{BufWriter, Write},
     path::Path,
+    sync::Arc,
 };
 
 use engine::{
@@ -13,7 +14,7 @@ use engine::{
     seams::index::{Index, IndexedChunk, Recall},
     search::{fuse, late},
 };
-use stores::index::{Bounds, Embedded};
+use stores::index::{Bounds, Embedded, Postgres};
 
 use crate::{
     embeddings::Prepared,
@@ -25,7 +26,7 @@ const LIMIT: usize = 100;
 
 /// A set stored in a box of its own.
 pub(crate) struct Stored {
-    pub(crate) index: Embedded,
+    pub(crate) index: Arc<dyn Index>,
     pub(crate) writing: Writing,
     pub(crate) documents: HashMap<FileId, String>,
     _folder: tempfile::TempDir,
@@ -33,7 +34,10 @@ pub(crate) struct Stored {
 
 pub(crate) async fn store(set: &Set, prepared: &Prepared) -> Stored {
     let folder = tempfile::tempdir().expect("a folder");
-    let index = Embedded::open(folder.path(), Bounds::default()).expect("an index");
+    let index: Arc<dyn Index> = match std::env::var("QUIRE_INDEX_URL") {
+        Ok(url) => Arc::new(Postgres::connect(&url, &[]).await.expect("an index")),
+        Err(_) => Arc::new(Embedded::open(folder.path(), Bounds::default()).expect("an index")),
+    };
     let writing = Writing::for_operator(BoxId::generate());
     let mut documents = HashMap::new();
     for (name, document) in &set.documents {

@@ -4,7 +4,7 @@ use std::{collections::HashMap, path::Path, sync::Arc};
 
 use engine::{
     ids::FileId,
-    seams::index::{Candidate, Index, Recall},
+    seams::index::{Candidate, Recall},
     search::{Mode, Search, SearchRequest},
 };
 
@@ -18,7 +18,7 @@ pub(crate) async fn print(root: &Path, folder: &Path, names: &[&str]) {
         let prepared = Arc::new(Prepared::read(folder, name));
         let stored = features::store(&set, &prepared).await;
         let reading = *stored.writing.reading();
-        let search = Search::new(Arc::new(stored.index.clone()), prepared.clone(), None);
+        let search = Search::new(stored.index.clone(), prepared.clone(), None);
         let mut sums = [0.0; 5];
         let mut count = 0.0;
         for (query, text) in &set.queries {

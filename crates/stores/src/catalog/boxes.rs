@@ -146,6 +146,38 @@ impl Boxes for Sql {
             })
             .await
     }
+
+    async fn shard_of(&self, box_id: BoxId) -> Result<Option<u32>, Fault> {
+        let row = self.database.read(|t| {
+            t.first("select shard from boxes where id = $1 and shard is not null", &[box_id.into()])
+        })?;
+        Ok(row.map(|row| shard(&row)).transpose()?)
+    }
+
+    async fn place_box(&self, writing: &Writing, shard: u32) -> Result<u32, Fault> {
+        let box_id = writing.box_id();
+        self.database
+            .write(move |t| {
+                let sql = "update boxes set shard = $1 where id = $2 and shard is null";
+                t.execute(sql, &[i64::from(shard).into(), box_id.into()])?;
+                let row = t.first("select shard from boxes where id = $1", &[box_id.into()])?;
+                Ok(self::shard(&row.ok_or_else(no_such_box)?)?)
+            })
+            .await
+    }
+
+    async fn move_box(&self, writing: &Writing, shard: u32) -> Result<(), Fault> {
+        let box_id = writing.box_id();
+        self.database
+            .write(move |t| {
+                let sql = "update boxes set shard = $1 where id = $2";
+                match t.execute(sql, &[i64::from(shard).into(), box_id.into()])? {
+                    0 => Err(no_such_box()),
+                    _ => Ok(()),
+                }
+            })
+            .await
+    }
 }
 
 /// Times are stored in milliseconds; a record just made shall equal the one read back.
@@ -213,6 +245,10 @@ fn must_have_an_owner(transaction: &Transaction<'_>, box_id: BoxId) -> Result<()
         None => Err(Fault::new(Reason::Conflict, "a box keeps at least one owner")
             .hint("make somebody else owner first")),
     }
+}
+
+fn shard(row: &Row) -> Result<u32, Error> {
+    u32::try_from(row.integer(0)?).map_err(|_| Error::Corrupt("a shard's number".into()))
 }
 
 fn read_box(row: &Row) -> Result<BoxRecord, Error> {

@@ -61,6 +61,21 @@ impl Jobs for Sql {
         self.database.write(move |t| finish(t, &job, &worker, outcome, now)).await
     }
 
+    async fn give_job_back(&self, job: &Job, worker: &str) -> Result<(), Fault> {
+        let (id, file, worker) = (job.id, job.file, worker.to_string());
+        self.database
+            .write_beside(Turn::Beside, move |t| {
+                let sql = "update jobs set worker = null, heard_at = null, starts = starts - 1
+                           where id = $1 and worker = $2";
+                if t.execute(sql, &[id.into(), worker.into()])? > 0 {
+                    let sql = "update files set status = 'queued' where id = $1 and status = 'processing'";
+                    t.execute(sql, &[file.into()])?;
+                }
+                Ok(())
+            })
+            .await
+    }
+
     async fn requeue_abandoned(&self, since: Timestamp) -> Result<u64, Fault> {
         self.database.write(move |t| Ok(requeue_abandoned(t, since)?)).await
     }

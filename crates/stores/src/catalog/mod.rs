@@ -5,6 +5,7 @@ mod audit;
 mod boxes;
 #[cfg(test)]
 mod contract;
+mod copy;
 mod database;
 mod files;
 mod jobs;

@@ -63,7 +63,7 @@ impl rusqlite::ToSql for Value {
 }
 
 /// One row of an answer; columns are read by position.
-pub(crate) struct Row(Vec<Value>);
+pub(crate) struct Row(pub(super) Vec<Value>);
 
 impl Row {
     pub(crate) fn integer(&self, column: usize) -> Result<i64, Error> {

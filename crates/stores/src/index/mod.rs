@@ -15,6 +15,7 @@ mod open;
 mod postgres;
 mod rows;
 mod schema;
+mod sharded;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -37,6 +38,7 @@ pub use boxes::Bounds;
 use boxes::Boxes;
 use open::{Incoming, OpenBox};
 pub use postgres::Postgres;
+pub use sharded::Sharded;
 
 /// The index of all boxes under one folder of the local disk.
 #[derive(Clone)]

@@ -19,6 +19,9 @@ use crate::Error;
 
 /// How long a statement may take: longer than any of ours, so that a stuck one does not hold its connection for ever.
 const STATEMENT_TIMEOUT_S: u32 = 60;
+/// Has the server notice within seconds that a node's machine is gone: until then it keeps what that node had locked.
+const NOTICE_THE_DEAD: &str = "set tcp_keepalives_idle = 5; set tcp_keepalives_interval = 2;
+    set tcp_keepalives_count = 3; set tcp_user_timeout = 10000; set idle_in_transaction_session_timeout = '20s'";
 /// How long to wait for a connection while all are in use, before whoever asked is told to come back later.
 const TURN_TIMEOUT: Duration = Duration::from_secs(10);
 /// Statements kept prepared on a connection.
@@ -146,8 +149,10 @@ async fn connect(address: &Address, greeting: &str) -> Result<Session, Error> {
         }
     });
     let path = address.schema.as_ref().map(|name| format!("set search_path = {name}, public; "));
-    let settings =
-        format!("{}set statement_timeout = '{STATEMENT_TIMEOUT_S}s'; {greeting}", path.unwrap_or_default());
+    let settings = format!(
+        "{}set client_min_messages = warning; set statement_timeout = '{STATEMENT_TIMEOUT_S}s'; {NOTICE_THE_DEAD}; {greeting}",
+        path.unwrap_or_default()
+    );
     client.batch_execute(&settings).await?;
     Ok(Session { client, statements: Mutex::default() })
 }

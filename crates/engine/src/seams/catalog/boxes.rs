@@ -107,4 +107,14 @@ pub trait Boxes: Send + Sync {
 
     /// Deletes a box's record with all that hangs on it; nobody has access from then on.
     async fn delete_box(&self, owning: &Owning) -> Result<(), Fault>;
+
+    /// Which of several indexes has the box; `None` where it was never written to. Tells nothing else, so it asks for no
+    /// permission.
+    async fn shard_of(&self, box_id: BoxId) -> Result<Option<u32>, Fault>;
+
+    /// Notes which index has the box, unless that is noted already; gives what is noted then.
+    async fn place_box(&self, writing: &Writing, shard: u32) -> Result<u32, Fault>;
+
+    /// Notes that another index has the box from now on.
+    async fn move_box(&self, writing: &Writing, shard: u32) -> Result<(), Fault>;
 }

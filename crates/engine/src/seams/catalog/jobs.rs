@@ -92,6 +92,9 @@ pub trait Jobs: Send + Sync {
         now: Timestamp,
     ) -> Result<Finished, Fault>;
 
+    /// Gives a job back as if it had not been taken: whoever had it is about to end, and is not to blame.
+    async fn give_job_back(&self, job: &Job, worker: &str) -> Result<(), Fault>;
+
     /// Gives jobs back to the queue whose worker was last heard of before `since`.
     async fn requeue_abandoned(&self, since: Timestamp) -> Result<u64, Fault>;
 

@@ -359,6 +359,22 @@ async fn boxes_take_turns() {
 }
 
 #[tokio::test]
+async fn a_job_that_was_given_back_is_as_if_never_taken() {
+    let fresh = fresh();
+    let ada = fresh.user("ada@example.org").await;
+    let writing = fresh.box_of(&ada).await;
+    let file = fresh.file(&writing, upload("a.txt", "1", None)).await.file.id;
+    let taken = fresh.claim("ending").await.unwrap();
+    fresh.catalog.give_job_back(&taken, "somebody else").await.unwrap();
+    assert!(fresh.claim("next").await.is_none(), "it was not theirs to give");
+    fresh.catalog.give_job_back(&taken, "ending").await.unwrap();
+    let found = fresh.catalog.files(writing.reading(), &[file]).await.unwrap();
+    assert_eq!(found[0].as_ref().unwrap().status, FileStatus::Queued);
+    let again = fresh.claim("next").await.unwrap();
+    assert_eq!((again.id, again.starts, again.failures), (taken.id, 1, 0));
+}
+
+#[tokio::test]
 async fn an_abandoned_job_is_taken_over() {
     let fresh = fresh();
     let ada = fresh.user("ada@example.org").await;

@@ -10,3 +10,6 @@ create index unit_reservations_by_node on unit_reservations (node);
 alter table attempts add column node text;
 create index attempts_by_node on attempts (node);
 alter table reindexes add column node text;
+
+-- Which of several indexes has the box; null: none yet.
+alter table boxes add column shard bigint;

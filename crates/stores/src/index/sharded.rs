@@ -1,0 +1,117 @@
+//! Several indexes as one: the catalog says which of them has a box.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use engine::{
+    Fault,
+    access::{Reading, Writing},
+    document::{Document, Page},
+    ids::{BoxId, ChunkId, FileId},
+    seams::{
+        catalog::Catalog,
+        index::{Contents, Index, IndexedChunk, Recall, Recalled, Removed},
+    },
+};
+
+/// The indexes of several database clusters. A box is in one of them, chosen when it is first written to, until
+/// `quire box move` takes it to another.
+///
+/// The catalog is asked each time: whoever changes a box holds a claim that a move holds too, so that nothing is written
+/// to where the box was.
+#[derive(Clone)]
+pub struct Sharded {
+    shards: Vec<Arc<dyn Index>>,
+    catalog: Arc<dyn Catalog>,
+}
+
+impl Sharded {
+    /// These indexes, of which a box's is the one with the number that the catalog notes.
+    pub fn new(shards: Vec<Arc<dyn Index>>, catalog: Arc<dyn Catalog>) -> Self {
+        Sharded { shards, catalog }
+    }
+
+    fn shard(&self, number: u32) -> Result<&Arc<dyn Index>, Fault> {
+        let missing = || Fault::internal(format!("there is no shard {number}: index.shards lost one"));
+        self.shards.get(number as usize).ok_or_else(missing)
+    }
+
+    /// Where a box is; one that was never written to is nowhere, and any will do.
+    async fn of(&self, box_id: BoxId) -> Result<&Arc<dyn Index>, Fault> {
+        self.shard(self.catalog.shard_of(box_id).await?.unwrap_or(0))
+    }
+
+    /// Where a box is, or from now on will be: identifiers end in chance, which spreads them evenly.
+    async fn made(&self, box_id: BoxId) -> Result<&Arc<dyn Index>, Fault> {
+        if let Some(number) = self.catalog.shard_of(box_id).await? {
+            return self.shard(number);
+        }
+        let choice = u32::from(box_id.as_bytes()[15]) % self.shards.len() as u32;
+        self.shard(self.catalog.place_box(&Writing::for_operator(box_id), choice).await?)
+    }
+}
+
+#[async_trait]
+impl Index for Sharded {
+    async fn replace(
+        &self,
+        writing: &Writing,
+        file: FileId,
+        document: &Document,
+        chunks: &[IndexedChunk],
+        model: &str,
+    ) -> Result<(), Fault> {
+        self.made(writing.box_id()).await?.replace(writing, file, document, chunks, model).await
+    }
+
+    async fn remove(&self, writing: &Writing, file: FileId) -> Result<Removed, Fault> {
+        self.of(writing.box_id()).await?.remove(writing, file).await
+    }
+
+    async fn drop_box(&self, writing: &Writing) -> Result<(), Fault> {
+        // Its record may be gone already, and with it where it was.
+        for shard in &self.shards {
+            shard.drop_box(writing).await?;
+        }
+        Ok(())
+    }
+
+    async fn pages(
+        &self,
+        reading: &Reading,
+        file: FileId,
+        from: u32,
+        limit: u32,
+    ) -> Result<Vec<Page>, Fault> {
+        self.of(reading.box_id()).await?.pages(reading, file, from, limit).await
+    }
+
+    async fn recall(&self, reading: &Reading, recall: Recall<'_>) -> Result<Recalled, Fault> {
+        self.of(reading.box_id()).await?.recall(reading, recall).await
+    }
+
+    async fn chunks(&self, reading: &Reading, ids: &[ChunkId]) -> Result<Vec<Option<IndexedChunk>>, Fault> {
+        self.of(reading.box_id()).await?.chunks(reading, ids).await
+    }
+
+    async fn contents(&self, reading: &Reading) -> Result<Contents, Fault> {
+        self.of(reading.box_id()).await?.contents(reading).await
+    }
+
+    fn draft(&self) -> Arc<dyn Index> {
+        let shards = self.shards.iter().map(|shard| shard.draft()).collect();
+        Arc::new(Sharded { shards, catalog: self.catalog.clone() })
+    }
+
+    async fn adopt(&self, writing: &Writing) -> Result<(), Fault> {
+        self.made(writing.box_id()).await?.adopt(writing).await
+    }
+
+    async fn describe(&self) -> Result<String, Fault> {
+        let mut said = Vec::new();
+        for (number, shard) in self.shards.iter().enumerate() {
+            said.push(format!("shard {number}: {}", shard.describe().await?));
+        }
+        Ok(said.join("; "))
+    }
+}
