@@ -65,7 +65,7 @@ impl Postgres {
         match connection.query_opt(sql, &[&name]).await?.map(|row| row.try_get::<_, bool>(0)).transpose()? {
             Some(true) => return Ok(false),
             // A build that was cut short leaves an index that is not used.
-            Some(false) => connection.batch_execute(&format!("drop index {name}")).await?,
+            Some(false) => connection.batch_execute(&format!("drop index concurrently {name}")).await?,
             None => {}
         }
         let sql = format!(
@@ -81,7 +81,7 @@ impl Postgres {
     pub(super) async fn forget_index(&self, number: i64) -> Result<(), Error> {
         self.shared.indexed.lock().remove(&number);
         let connection = self.shared.primary.get().await?;
-        connection.batch_execute(&format!("drop index if exists index_vectors_of_{number}")).await?;
+        connection.batch_execute(&format!("drop index concurrently if exists index_vectors_of_{number}")).await?;
         Ok(())
     }
 }
@@ -94,18 +94,18 @@ pub(super) async fn find(
     recall: &Recall<'_>,
 ) -> Result<Vec<Candidate>, Error> {
     let (number, dimensions) = (content.number, vector.len());
-    let (query, limit) = (Half::of(vector), recall.limit as i64);
+    let (query, limit) = (Half::of(vector), recall.limit);
     let rows = match recall.only {
         None => {
-            // The box is part of the text: only so does the planner know which index is good for it.
+            // Box and limit are part of the text: only so does the planner know which index is good for it.
             let sql = format!(
                 "select f.id, v.ordinal, v.distance from
                  (select file, ordinal, half::halfvec({dimensions}) <#> $1 as distance from index_vectors
-                  where box = {number} order by half::halfvec({dimensions}) <#> $1 limit $2) v
+                  where box = {number} order by half::halfvec({dimensions}) <#> $1 limit {limit}) v
                  join index_files f on f.number = v.file order by v.distance"
             );
             let statement = connection.prepared(&sql).await?;
-            connection.query(&statement, &[&query, &limit]).await?
+            connection.query(&statement, &[&query]).await?
         }
         Some(only) => {
             let files: Vec<String> = only.iter().map(FileId::to_string).collect();
@@ -118,8 +118,8 @@ pub(super) async fn find(
             let sql = if chunks <= GATHER_TO {
                 format!(
                     "with allowed as materialized
-                     (select file, ordinal, half from index_vectors where box = {number} and file = any($3)),
-                     v as (select file, ordinal, half <#> $1 as distance from allowed order by 3 limit $2)
+                     (select file, ordinal, half from index_vectors where box = {number} and file = any($2)),
+                     v as (select file, ordinal, half <#> $1 as distance from allowed order by 3 limit {limit})
                      select f.id, v.ordinal, v.distance from v join index_files f on f.number = v.file
                      order by v.distance"
                 )
@@ -127,13 +127,13 @@ pub(super) async fn find(
                 format!(
                     "select f.id, v.ordinal, v.distance from
                      (select file, ordinal, half::halfvec({dimensions}) <#> $1 as distance from index_vectors
-                      where box = {number} and file = any($3)
-                      order by half::halfvec({dimensions}) <#> $1 limit $2) v
+                      where box = {number} and file = any($2)
+                      order by half::halfvec({dimensions}) <#> $1 limit {limit}) v
                      join index_files f on f.number = v.file order by v.distance"
                 )
             };
             let statement = connection.prepared(&sql).await?;
-            connection.query(&statement, &[&query, &limit, &files]).await?
+            connection.query(&statement, &[&query, &files]).await?
         }
     };
     rows.iter()
