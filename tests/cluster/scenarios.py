@@ -40,8 +40,7 @@ def units(servers, searches=1000, quota=500):
             check(status in (200, 402), f"{status} {value}")
             return value["data"]["usage"]["intelligence_units_consumed"] if status == 200 else 0
         answered = at_once(60, search, range(searches))
-        used = cluster.ask("GET", "/usage")[2]["data"]["units"]
-        charged = used["used"] if isinstance(used, dict) else used
+        charged = cluster.ask("GET", "/usage")[2]["data"]["used"]
         check(sum(answered) <= quota, f"{sum(answered)} units of {quota}")
         check(sum(answered) == charged, f"answered for {sum(answered)}, charged {charged}")
         return f"{searches} searches against {quota} units: {sum(1 for units in answered if units)} answered, {charged} units charged"

@@ -140,7 +140,8 @@ impl Library {
 
     /// Tells listeners, on all nodes, that a file changed.
     pub fn tell(&self, file: FileRecord) {
-        let (catalog, change) = (self.catalog.clone(), Change { box_id: file.box_id, file: file.id });
+        let change = Change { box_id: file.box_id, file: file.id, status: file.status };
+        let catalog = self.catalog.clone();
         self.tell_here(file);
         tokio::spawn(async move {
             if let Err(fault) = catalog.announce(change).await {
@@ -159,14 +160,14 @@ impl Library {
         let mut announced = self.catalog.announced();
         loop {
             match announced.recv().await {
-                Ok(Change { box_id, file }) => {
-                    let reading = Writing::for_operator(box_id);
-                    let found = self.catalog.files(reading.reading(), &[file]).await.unwrap_or_default();
-                    for file in found.into_iter().flatten() {
-                        if file.status == FileStatus::Queued {
-                            self.wake.notify_waiters();
-                        }
-                        self.tell_here(file);
+                Ok(Change { box_id, file, status }) => {
+                    if status == FileStatus::Queued {
+                        self.wake.notify_waiters();
+                    }
+                    if self.events.receiver_count() > 0 {
+                        let reading = Writing::for_operator(box_id);
+                        let found = self.catalog.files(reading.reading(), &[file]).await.unwrap_or_default();
+                        found.into_iter().flatten().for_each(|file| self.tell_here(file));
                     }
                 }
                 Err(broadcast::error::RecvError::Lagged(_)) => {}

@@ -87,7 +87,13 @@ async fn chunks(index: &dyn Index, writing: &Writing, held: &Held) -> Result<Vec
         let ordinals = first..held.chunks.min(first + CHUNKS_AT_ONCE);
         let ids: Vec<ChunkId> =
             ordinals.map(|ordinal| ChunkId { file: held.file, ordinal: ordinal as u32 }).collect();
-        chunks.extend(index.chunks(writing.reading(), &ids).await?.into_iter().flatten());
+        let reading = writing.reading();
+        let parts = index.chunks(reading, &ids).await?.into_iter();
+        let models = index.vectors(reading, &ids).await?.into_iter().zip(index.tokens(reading, &ids).await?);
+        let whole = parts.zip(models).filter_map(|(chunk, (vector, tokens))| {
+            Some(IndexedChunk { chunk: chunk?, vector, tokens }).filter(|chunk| !chunk.vector.is_empty())
+        });
+        chunks.extend(whole);
     }
     Ok(chunks)
 }

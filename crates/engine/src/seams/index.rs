@@ -161,6 +161,9 @@ pub trait Index: Send + Sync {
     /// The packed token vectors of these chunks, in the order asked; empty where a chunk is gone or has none.
     async fn tokens(&self, reading: &Reading, ids: &[ChunkId]) -> Result<Vec<Vec<u8>>, Fault>;
 
+    /// The vectors of these chunks, in the order asked; empty where one is gone. For copies to another index.
+    async fn vectors(&self, reading: &Reading, ids: &[ChunkId]) -> Result<Vec<Vec<f32>>, Fault>;
+
     /// What the box holds, file by file.
     async fn contents(&self, reading: &Reading) -> Result<Contents, Fault>;
 

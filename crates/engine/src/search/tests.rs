@@ -148,6 +148,10 @@ impl Index for Memory {
         unreachable!("nothing is reindexed here")
     }
 
+    async fn vectors(&self, _: &Reading, _: &[ChunkId]) -> Result<Vec<Vec<f32>>, Fault> {
+        Ok(Vec::new())
+    }
+
     async fn describe(&self) -> Result<String, Fault> {
         Ok("in memory".into())
     }

@@ -114,7 +114,8 @@ impl Nodes for Sql {
 
     async fn announce(&self, change: Change) -> Result<(), Fault> {
         let Some(server) = self.database.server() else { return Ok(()) };
-        let said = format!("{} {} {}", self.nodes.id, change.box_id, change.file);
+        let Change { box_id, file, status } = change;
+        let said = format!("{} {box_id} {file} {}", self.nodes.id, status.as_str());
         let channel = channel(server.shared());
         self.database.read(|t| t.execute("select pg_notify($1, $2)", &[channel.into(), said.into()]))?;
         Ok(())
@@ -240,5 +241,6 @@ fn read_change(said: &str, own: &str) -> Option<Change> {
     let mut words = said.split(' ');
     let node = words.next()?;
     let (box_id, file): (BoxId, FileId) = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
-    (node != own).then_some(Change { box_id, file })
+    let status = words.next()?.parse().ok()?;
+    (node != own).then_some(Change { box_id, file, status })
 }

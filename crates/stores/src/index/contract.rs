@@ -125,6 +125,8 @@ async fn a_stored_file_reads_back(index: &dyn Index) {
     let tokens = index.tokens(writing.reading(), &ids).await.unwrap();
     assert_eq!(tokens, vec![chunks[1].tokens.clone(), vec![], chunks[0].tokens.clone()]);
     assert!(!tokens[0].is_empty());
+    let vectors = index.vectors(writing.reading(), &ids).await.unwrap();
+    assert_eq!(vectors, vec![chunks[1].vector.clone(), vec![], chunks[0].vector.clone()]);
     let contents = index.contents(writing.reading()).await.unwrap();
     assert_eq!(contents.model.as_deref(), Some(MODEL));
     let held = &contents.files[0];

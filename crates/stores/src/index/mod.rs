@@ -172,6 +172,13 @@ impl Index for Embedded {
         Ok(found)
     }
 
+    async fn vectors(&self, reading: &Reading, ids: &[ChunkId]) -> Result<Vec<Vec<f32>>, Fault> {
+        let (asked, wanted) = (ids.to_vec(), ids.len());
+        let mut found = self.read(reading.box_id(), move |open| open.vectors(&asked)).await?;
+        found.resize(wanted, Vec::new());
+        Ok(found)
+    }
+
     async fn contents(&self, reading: &Reading) -> Result<Contents, Fault> {
         self.read(reading.box_id(), OpenBox::contents).await
     }

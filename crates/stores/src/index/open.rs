@@ -143,6 +143,11 @@ impl OpenBox {
         Ok(found.into_iter().map(Option::unwrap_or_default).collect())
     }
 
+    pub(super) fn vectors(&self, ids: &[ChunkId]) -> Result<Vec<Vec<f32>>, Fault> {
+        let found = self.read_each(ids, truth::vector)?;
+        Ok(found.into_iter().map(Option::unwrap_or_default).collect())
+    }
+
     /// What `read` finds under the number of each chunk, in order.
     fn read_each<T>(
         &self,

@@ -10,7 +10,7 @@ use engine::{
     ids::{BoxId, ChunkId, FileId},
     seams::{
         catalog::Catalog,
-        index::{Contents, Index, IndexedChunk, Recall, Recalled, Removed},
+        index::{Chunk, Contents, Index, IndexedChunk, Recall, Recalled, Removed},
     },
 };
 
@@ -90,8 +90,25 @@ impl Index for Sharded {
         self.of(reading.box_id()).await?.recall(reading, recall).await
     }
 
-    async fn chunks(&self, reading: &Reading, ids: &[ChunkId]) -> Result<Vec<Option<IndexedChunk>>, Fault> {
+    async fn cosines(
+        &self,
+        reading: &Reading,
+        ids: &[ChunkId],
+        vector: &[f32],
+    ) -> Result<Vec<Option<f32>>, Fault> {
+        self.of(reading.box_id()).await?.cosines(reading, ids, vector).await
+    }
+
+    async fn chunks(&self, reading: &Reading, ids: &[ChunkId]) -> Result<Vec<Option<Chunk>>, Fault> {
         self.of(reading.box_id()).await?.chunks(reading, ids).await
+    }
+
+    async fn tokens(&self, reading: &Reading, ids: &[ChunkId]) -> Result<Vec<Vec<u8>>, Fault> {
+        self.of(reading.box_id()).await?.tokens(reading, ids).await
+    }
+
+    async fn vectors(&self, reading: &Reading, ids: &[ChunkId]) -> Result<Vec<Vec<f32>>, Fault> {
+        self.of(reading.box_id()).await?.vectors(reading, ids).await
     }
 
     async fn contents(&self, reading: &Reading) -> Result<Contents, Fault> {

@@ -249,6 +249,14 @@ pub(super) fn tokens(connection: &Connection, number: i64) -> Result<Option<Vec<
         .optional()
 }
 
+/// The vector of the chunk of this number.
+pub(super) fn vector(connection: &Connection, number: i64) -> Result<Option<Vec<f32>>> {
+    connection
+        .prepare_cached("select half from vectors where chunk = ?1")?
+        .query_row([number], |row| Ok(floats(row.get_ref(0)?.as_blob()?)))
+        .optional()
+}
+
 /// Calls `visit` with the bytes of every vector, in the order of the chunks' numbers.
 pub(super) fn each_vector(connection: &Connection, mut visit: impl FnMut(&[u8])) -> Result<()> {
     let mut statement = connection.prepare_cached("select half from vectors order by chunk")?;
@@ -362,11 +370,8 @@ pub(super) fn halves(bytes: &[u8]) -> impl Iterator<Item = u16> + '_ {
 }
 
 /// Stored bytes as floats.
-pub(super) fn floats(bytes: &[u8]) -> Vec<f32> {
-    let bits: Vec<u16> = halves(bytes).collect();
-    let mut floats = vec![0.0; bits.len()];
-    bits.reinterpret_cast::<f16>().convert_to_f32_slice(&mut floats);
-    floats
+fn floats(bytes: &[u8]) -> Vec<f32> {
+    halves(bytes).map(|bits| f16::from_bits(bits).to_f32()).collect()
 }
 
 pub(super) fn format_name(format: Format) -> &'static str {

@@ -6,6 +6,7 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use tokio::sync::broadcast;
 
+use super::files::FileStatus;
 use crate::{
     Fault,
     ids::{BoxId, FileId},
@@ -39,6 +40,8 @@ pub struct Change {
     pub box_id: BoxId,
     /// The file.
     pub file: FileId,
+    /// How it stands now.
+    pub status: FileStatus,
 }
 
 /// The nodes of one catalog. Where it is one process' own, that is one.

@@ -5,8 +5,8 @@ use std::{sync::Arc, time::Duration};
 use engine::{
     ids::{BoxId, FileId},
     seams::catalog::{
-        Account, Attempts, Begun, Boxes, Change, Claim, Files, Jobs, Month, NewReservation, NewUser, Nodes,
-        Operation, ReindexAction, Reindexing, Units, Users,
+        Account, Attempts, Begun, Boxes, Change, Claim, FileStatus, Files, Jobs, Month, NewReservation,
+        NewUser, Nodes, Operation, ReindexAction, Reindexing, Units, Users,
     },
 };
 use jiff::Timestamp;
@@ -169,7 +169,8 @@ async fn nodes_hear_each_other() {
     }
     let (here, there) = (place.open(), place.open());
     let mut heard = there.announced();
-    let change = Change { box_id: BoxId::generate(), file: FileId::generate() };
+    let change =
+        Change { box_id: BoxId::generate(), file: FileId::generate(), status: FileStatus::ReadyWithWarnings };
     // Listening begins a moment later: said again until it is heard.
     let said = async {
         loop {

@@ -26,7 +26,7 @@ use engine::{
     access::{Reading, Writing},
     document::{Document, Page},
     ids::{BoxId, ChunkId, FileId},
-    seams::index::{Contents, Index, IndexedChunk, Recall, Recalled, Removed},
+    seams::index::{Chunk, Contents, Index, IndexedChunk, Recall, Recalled, Removed},
 };
 use parking_lot::Mutex;
 
@@ -217,8 +217,29 @@ impl Index for Postgres {
         Ok(Recalled { semantic, keyword })
     }
 
-    async fn chunks(&self, reading: &Reading, ids: &[ChunkId]) -> Result<Vec<Option<IndexedChunk>>, Fault> {
-        Ok(self.read(|connection| read::chunks(connection, reading.box_id(), self.draft, ids)).await?)
+    async fn cosines(
+        &self,
+        reading: &Reading,
+        ids: &[ChunkId],
+        vector: &[f32],
+    ) -> Result<Vec<Option<f32>>, Fault> {
+        let wanted = read::Wanted { box_id: reading.box_id(), draft: self.draft, ids };
+        Ok(self.read(|connection| read::cosines(connection, wanted, vector)).await?)
+    }
+
+    async fn chunks(&self, reading: &Reading, ids: &[ChunkId]) -> Result<Vec<Option<Chunk>>, Fault> {
+        let wanted = read::Wanted { box_id: reading.box_id(), draft: self.draft, ids };
+        Ok(self.read(|connection| read::chunks(connection, wanted)).await?)
+    }
+
+    async fn tokens(&self, reading: &Reading, ids: &[ChunkId]) -> Result<Vec<Vec<u8>>, Fault> {
+        let wanted = read::Wanted { box_id: reading.box_id(), draft: self.draft, ids };
+        Ok(self.read(|connection| read::tokens(connection, wanted)).await?)
+    }
+
+    async fn vectors(&self, reading: &Reading, ids: &[ChunkId]) -> Result<Vec<Vec<f32>>, Fault> {
+        let wanted = read::Wanted { box_id: reading.box_id(), draft: self.draft, ids };
+        Ok(self.read(|connection| read::vectors(connection, wanted)).await?)
     }
 
     async fn contents(&self, reading: &Reading) -> Result<Contents, Fault> {

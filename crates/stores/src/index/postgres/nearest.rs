@@ -81,7 +81,9 @@ impl Postgres {
     pub(super) async fn forget_index(&self, number: i64) -> Result<(), Error> {
         self.shared.indexed.lock().remove(&number);
         let connection = self.shared.primary.get().await?;
-        connection.batch_execute(&format!("drop index concurrently if exists index_vectors_of_{number}")).await?;
+        connection
+            .batch_execute(&format!("drop index concurrently if exists index_vectors_of_{number}"))
+            .await?;
         Ok(())
     }
 }

@@ -5,9 +5,9 @@ use std::ops::Range;
 use engine::{
     document::Page,
     ids::{BoxId, ChunkId, FileId},
-    seams::index::{Chunk, Contents, Held, IndexedChunk},
+    seams::index::{Chunk, Contents, Held},
 };
-use tokio_postgres::Row;
+use tokio_postgres::{Row, types::ToSql};
 
 use super::{super::truth::format_of, nearest::Half};
 use crate::{Error, postgres::Connection};
@@ -44,29 +44,62 @@ pub(super) async fn pages(
         .collect()
 }
 
-/// The chunks of these ids, in the order asked.
-pub(super) async fn chunks(
+/// Chunks of a box, by their ids.
+#[derive(Clone, Copy)]
+pub(super) struct Wanted<'a> {
+    pub(super) box_id: BoxId,
+    pub(super) draft: bool,
+    pub(super) ids: &'a [ChunkId],
+}
+
+impl Wanted<'_> {
+    /// For each chunk that is there its place among those wanted and these columns, of the chunk `c` or its vector `v`.
+    async fn rows(
+        &self,
+        connection: &Connection,
+        columns: &str,
+        more: &[&(dyn ToSql + Sync)],
+    ) -> Result<Vec<(usize, Row)>, Error> {
+        let of_vectors =
+            "join index_vectors v on v.box = n.number and v.file = f.number and v.ordinal = q.ordinal";
+        let of_chunks = "join index_chunks c on c.file = f.number and c.ordinal = q.ordinal";
+        let sql = format!(
+            "select q.place, {columns} from unnest($3::text[], $4::bigint[]) with ordinality as q (id, ordinal, place)
+             join index_names n on n.box_id = $1 and n.draft = $2
+             join index_files f on f.box = n.number and f.id = q.id {}",
+            if columns.contains("v.") { of_vectors } else { of_chunks }
+        );
+        let statement = connection.prepared(&sql).await?;
+        let (box_id, draft) = (self.box_id.to_string(), self.draft);
+        let files: Vec<String> = self.ids.iter().map(|id| id.file.to_string()).collect();
+        let ordinals: Vec<i64> = self.ids.iter().map(|id| id.ordinal.into()).collect();
+        let mut parameters: Vec<&(dyn ToSql + Sync)> = vec![&box_id, &draft, &files, &ordinals];
+        parameters.extend(more);
+        let rows = connection.query(&statement, &parameters).await?.into_iter();
+        rows.map(|row| Ok((row.try_get::<_, i64>(0)? as usize - 1, row))).collect()
+    }
+}
+
+/// How near the chunks are to a vector.
+pub(super) async fn cosines(
     connection: Connection,
-    box_id: BoxId,
-    draft: bool,
-    ids: &[ChunkId],
-) -> Result<Vec<Option<IndexedChunk>>, Error> {
-    let sql = "select q.place, c.page, c.page_end, c.start, c.\"end\", c.language, c.section, c.lead, c.text,
-               v.half, c.tokens
-               from unnest($3::text[], $4::bigint[]) with ordinality as q (id, ordinal, place)
-               join index_names n on n.box_id = $1 and n.draft = $2
-               join index_files f on f.box = n.number and f.id = q.id
-               join index_chunks c on c.file = f.number and c.ordinal = q.ordinal
-               join index_vectors v on v.box = n.number and v.file = f.number and v.ordinal = q.ordinal";
-    let statement = connection.prepared(sql).await?;
-    let files: Vec<String> = ids.iter().map(|id| id.file.to_string()).collect();
-    let ordinals: Vec<i64> = ids.iter().map(|id| id.ordinal.into()).collect();
-    let rows = connection.query(&statement, &[&box_id.to_string(), &draft, &files, &ordinals]).await?;
-    let mut found = vec![None; ids.len()];
-    for row in &rows {
-        let place: i64 = row.try_get(0)?;
-        let vector: Half = row.try_get(9)?;
-        let chunk = Chunk {
+    wanted: Wanted<'_>,
+    vector: &[f32],
+) -> Result<Vec<Option<f32>>, Error> {
+    let query = Half::of(vector);
+    let mut found = vec![None; wanted.ids.len()];
+    for (place, row) in wanted.rows(&connection, "v.half <#> $5", &[&query]).await? {
+        found[place] = Some(-row.try_get::<_, f64>(1)? as f32);
+    }
+    Ok(found)
+}
+
+/// The chunks of these ids, in the order asked.
+pub(super) async fn chunks(connection: Connection, wanted: Wanted<'_>) -> Result<Vec<Option<Chunk>>, Error> {
+    let columns = "c.page, c.page_end, c.start, c.\"end\", c.language, c.section, c.lead, c.text";
+    let mut found = vec![None; wanted.ids.len()];
+    for (place, row) in &wanted.rows(&connection, columns, &[]).await? {
+        found[*place] = Some(Chunk {
             page: number(row, 1)?,
             page_end: number(row, 2)?,
             start: number(row, 3)?,
@@ -75,9 +108,25 @@ pub(super) async fn chunks(
             section: json(row, 6)?,
             lead: row.try_get(7)?,
             text: row.try_get(8)?,
-        };
-        found[place as usize - 1] =
-            Some(IndexedChunk { chunk, vector: vector.floats(), tokens: row.try_get(10)? });
+        });
+    }
+    Ok(found)
+}
+
+/// Their packed token vectors; empty where there are none.
+pub(super) async fn tokens(connection: Connection, wanted: Wanted<'_>) -> Result<Vec<Vec<u8>>, Error> {
+    let mut found = vec![Vec::new(); wanted.ids.len()];
+    for (place, row) in wanted.rows(&connection, "c.tokens", &[]).await? {
+        found[place] = row.try_get(1)?;
+    }
+    Ok(found)
+}
+
+/// Their vectors; empty where one is gone.
+pub(super) async fn vectors(connection: Connection, wanted: Wanted<'_>) -> Result<Vec<Vec<f32>>, Error> {
+    let mut found = vec![Vec::new(); wanted.ids.len()];
+    for (place, row) in wanted.rows(&connection, "v.half", &[]).await? {
+        found[place] = row.try_get::<_, Half>(1)?.floats();
     }
     Ok(found)
 }
