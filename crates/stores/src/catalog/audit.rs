@@ -10,6 +10,7 @@ use engine::{
 
 use super::{
     Sql,
+    database::Turn,
     sql::{Row, Transaction, Value},
 };
 use crate::Error;
@@ -21,7 +22,7 @@ const NEWEST: &str = "log_g";
 impl Audit for Sql {
     async fn note(&self, entry: NewEntry) -> Result<(), Fault> {
         self.database
-            .write_soon(move |t| {
+            .write_soon(Turn::Beside, move |t| {
                 t.execute(
                     "insert into audit (id, at, user_id, who, address, box_id, action, target)
                      values ($1, $2, $3, $4, $5, $6, $7, $8)",

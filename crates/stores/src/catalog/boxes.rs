@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use engine::{
     Fault, Reason,
-    access::{Managing, Operating, Owning, Reading, Role, no_such_box},
+    access::{Managing, Operating, Owning, Reading, Role, Writing, no_such_box},
     ids::{BoxId, UserId},
     seams::catalog::{BoxName, BoxRecord, BoxTotals, Boxes, Member},
 };

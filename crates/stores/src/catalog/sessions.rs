@@ -11,6 +11,7 @@ use jiff::Timestamp;
 
 use super::{
     Sql,
+    database::Turn,
     sql::{Row, Transaction},
     users::find_user,
 };
@@ -52,7 +53,7 @@ impl Sessions for Sql {
 
     async fn touch_session(&self, session: SessionId, now: Timestamp) -> Result<(), Fault> {
         self.database
-            .write_soon(move |t| {
+            .write_soon(Turn::Beside, move |t| {
                 t.execute("update sessions set seen_at = $1 where id = $2", &[now.into(), session.into()])?;
                 Ok(())
             })

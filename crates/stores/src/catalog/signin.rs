@@ -12,6 +12,7 @@ use jiff::Timestamp;
 
 use super::{
     Sql,
+    database::Turn,
     sql::{Row, Transaction},
     users::{find_user, read_user},
 };
@@ -25,13 +26,13 @@ impl SignIns for Sql {
     async fn count_try(&self, subjects: &[Subject], now: Timestamp) -> Result<Option<Duration>, Fault> {
         let subjects = subjects.to_vec();
         // Need not survive a power cut, but a restart.
-        self.database.write_soon(move |t| Ok(count(t, &subjects, now)?)).await
+        self.database.write_soon(Turn::Alone, move |t| Ok(count(t, &subjects, now)?)).await
     }
 
     async fn forgive_tries(&self, subjects: &[Subject]) -> Result<(), Fault> {
         let subjects = subjects.to_vec();
         self.database
-            .write_soon(move |t| {
+            .write_soon(Turn::Alone, move |t| {
                 for subject in &subjects {
                     let sql = match subject {
                         Subject::Account(_) => "delete from sign_in_tries where subject = $1",

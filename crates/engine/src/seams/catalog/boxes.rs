@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::users::{Email, name_of};
 use crate::{
     Fault,
-    access::{Managing, Operating, Owning, Reading, Role},
+    access::{Managing, Operating, Owning, Reading, Role, Writing},
     ids::{BoxId, UserId},
 };
 

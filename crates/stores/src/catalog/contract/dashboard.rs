@@ -6,12 +6,12 @@ use engine::{
     Reason,
     access::{Managing, Operating, Role},
     seams::catalog::{
-        Action, Identity, NewEntry, NewOneTimeLink, NewSession, Purpose, Subject, TokenHash, User,
+        Action, Identity, NewEntry, NewOneTimeLink, NewSession, Purpose, SignIns, Subject, TokenHash, User,
     },
 };
 use jiff::Timestamp;
 
-use super::{Fresh, fresh, manage, open, own, reason};
+use super::{Fresh, fresh, manage, own, reason};
 
 const DAY: i64 = 24 * 60 * 60;
 
@@ -90,9 +90,9 @@ async fn guesses_wait_longer_and_longer_and_survive_a_restart() {
     for number in 0..5 {
         assert_eq!(fresh.catalog.count_try(&both, at(0)).await.unwrap(), None, "try {number}");
     }
-    let Fresh { catalog, folder } = fresh;
+    let Fresh { catalog, place } = fresh;
     drop(catalog);
-    let catalog = open(&folder);
+    let catalog = place.open();
     assert_eq!(catalog.count_try(&both, at(0)).await.unwrap(), Some(Duration::from_secs(2)));
     assert_eq!(
         catalog.count_try(&both, at(1)).await.unwrap(),
