@@ -39,6 +39,7 @@ use axum::{
 use engine::Fault;
 pub use onetime::set_up_link;
 pub use operator::About;
+pub(crate) use page::nowhere;
 use tokio::sync::Semaphore;
 pub(crate) use visit::sweep;
 

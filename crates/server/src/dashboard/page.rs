@@ -5,7 +5,7 @@ use std::sync::Arc;
 use askama::Template;
 use axum::{
     extract::{Request, State},
-    http::{HeaderName, HeaderValue, Method, StatusCode, header},
+    http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header},
     middleware::Next,
     response::{Html, IntoResponse, Response},
 };
@@ -15,8 +15,9 @@ use super::{csrf, visit::Visit};
 use crate::{
     app::App,
     http::{
+        BASE,
         error::{ErrorEnvelope, ErrorObject, Failure},
-        layers::RequestId,
+        layers::{self, RequestId},
     },
 };
 
@@ -130,7 +131,25 @@ pub(super) async fn present(State(app): State<App>, request: Request, next: Next
         }
         response = failed(&app, &visit, &fault, id.as_ref(), reading);
     }
-    let headers = response.headers_mut();
+    dress(response.headers_mut());
+    response
+}
+
+/// What is told where nothing is: people get a page, programs the error object.
+pub(crate) async fn nowhere(State(app): State<App>, id: RequestId, headers: HeaderMap, uri: Uri) -> Response {
+    let accepted = headers.get(header::ACCEPT).and_then(|kinds| kinds.to_str().ok()).unwrap_or_default();
+    let failure = layers::unknown_route(uri.clone()).await;
+    if !accepted.contains("text/html") || uri.path().starts_with(BASE) {
+        return failure.into_response();
+    }
+    let fault = Fault::new(Reason::NotFound, "there is nothing at this address");
+    let mut response = failed(&app, &Visit::nobody(), &fault, Some(&id), true);
+    dress(response.headers_mut());
+    response
+}
+
+/// The headers of everything that is shown.
+fn dress(headers: &mut HeaderMap) {
     for (name, value) in [
         (header::CONTENT_SECURITY_POLICY, POLICY),
         // Not "no-referrer": then browsers keep from us where a form comes from.
@@ -145,7 +164,6 @@ pub(super) async fn present(State(app): State<App>, request: Request, next: Next
     ] {
         headers.entry(name).or_insert(HeaderValue::from_static(value));
     }
-    response
 }
 
 #[derive(Template)]

@@ -70,6 +70,20 @@ pub(super) struct Visit {
 }
 
 impl Visit {
+    /// Somebody of whom nothing is known, nor asked.
+    pub(super) fn nobody() -> Self {
+        Visit {
+            token: String::new(),
+            session: None,
+            address: String::new(),
+            network: String::new(),
+            agent: String::new(),
+            script: false,
+            path: String::new(),
+            done: None,
+        }
+    }
+
     /// Who, to people.
     pub(super) fn who(&self) -> String {
         self.session.as_ref().map_or_else(String::new, |session| session.user.email.to_string())

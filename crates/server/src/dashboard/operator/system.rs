@@ -25,6 +25,9 @@ use crate::{
 /// How long a measured size is shown: a folder of many files takes a while to go through.
 const KEPT: Duration = Duration::from_secs(60);
 
+/// Less free space than this is worth a look: a few hundred uploads.
+const LITTLE: u64 = 1_000_000_000;
+
 /// What the server is made of, known from its start.
 pub struct About {
     data: PathBuf,
@@ -123,39 +126,7 @@ pub(in crate::dashboard) async fn show(State(app): State<App>, by: AsOperator) -
         let measured = tokio::task::spawn_blocking(move || app.dashboard.about.index_size()).await;
         measured.map_err(engine::Fault::internal)?
     };
-    let checks = vec![
-        Check {
-            name: "Store",
-            good: version.is_ok(),
-            words: match version {
-                Ok(_) => format!("answers in {:.1} ms", answered.as_secs_f64() * 1e3),
-                Err(_) => "does not answer".into(),
-            },
-        },
-        Check { name: "Models", good: true, words: "loaded".into() },
-        Check {
-            name: "Queue",
-            good: failed == 0,
-            words: match failed {
-                0 => "no file failed".into(),
-                failed => show::count(failed, "file could not be read", "files could not be read"),
-            },
-        },
-        Check {
-            name: "Disk",
-            good: free.is_none_or(|free| free > 1_000_000_000),
-            words: free.map_or("unknown".into(), |free| format!("{} free", show::size(free))),
-        },
-        Check {
-            name: "Text recognition",
-            good: about.tesseract,
-            words: if about.tesseract {
-                "tesseract is there".into()
-            } else {
-                "tesseract is not installed: scans stay without text".into()
-            },
-        },
-    ];
+    let checks = checks(about, version.is_ok().then_some(answered), failed, free);
     let file_size = |name: &str| fs::metadata(about.data.join(name)).map_or(0, |found| found.len());
     page::show(&SystemPage {
         frame: Frame::new(&app, &by.who.0, "System", Place::System),
@@ -177,6 +148,31 @@ pub(in crate::dashboard) async fn show(State(app): State<App>, by: AsOperator) -
         free: free.map_or("unknown".into(), show::size),
         checks,
     })
+}
+
+/// What is looked after. `answered` is how long the store took, where it did.
+fn checks(about: &About, answered: Option<Duration>, failed: u64, free: Option<u64>) -> Vec<Check> {
+    let store = answered
+        .map_or("does not answer".into(), |took| format!("answers in {:.1} ms", took.as_secs_f64() * 1e3));
+    let queue = match failed {
+        0 => "no file failed".into(),
+        failed => show::count(failed, "file could not be read", "files could not be read"),
+    };
+    let recognition = match about.tesseract {
+        true => "tesseract is there",
+        false => "tesseract is not installed: scans stay without text",
+    };
+    vec![
+        Check { name: "Store", good: answered.is_some(), words: store },
+        Check { name: "Models", good: true, words: "loaded".into() },
+        Check { name: "Queue", good: failed == 0, words: queue },
+        Check {
+            name: "Disk",
+            good: free.is_none_or(|free| free > LITTLE),
+            words: free.map_or("unknown".into(), |free| format!("{} free", show::size(free))),
+        },
+        Check { name: "Text recognition", good: about.tesseract, words: recognition.into() },
+    ]
 }
 
 fn free_bytes(folder: &Path) -> Option<u64> {

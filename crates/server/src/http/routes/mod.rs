@@ -107,7 +107,7 @@ pub fn router(app: &App) -> Router {
         .route("/healthz", get(health::alive))
         .route("/readyz", get(health::ready))
         .merge(dashboard::router(app))
-        .fallback(layers::unknown_route)
+        .fallback(dashboard::nowhere)
         .method_not_allowed_fallback(layers::unknown_method)
         .with_state(app.clone())
         // Every reader of a body has its own limit.
