@@ -31,7 +31,7 @@ export default defineConfig({
   projects: [
     { name: "setup", testMatch: "setup.spec.mjs", use: desktop },
     ...(screenshots
-      ? [{ name: "screenshots", testMatch: "screenshots.spec.mjs", dependencies: ["setup"], use: desktop }]
+      ? [{ name: "screenshots", testMatch: "screenshots.spec.mjs", dependencies: ["setup"], use: { viewport: { width: 1160, height: 720 } } }]
       : everywhere),
   ],
 });

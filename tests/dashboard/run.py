@@ -38,13 +38,13 @@ def free_port():
         return free.getsockname()[1]
 
 
-def start():
+def start(screenshots):
     """A server nobody has an account on, the link to set it up, and the provider to sign in with."""
     port = free_port()
     server = Server(env={
         "QUIRE__OIDC__ISSUER": f"http://127.0.0.1:{port}", "QUIRE__OIDC__CLIENT_ID": "quire",
         "QUIRE__OIDC__CLIENT_SECRET": "a secret, told nobody: +/=", "QUIRE__OIDC__LABEL": "the test provider",
-        "QUIRE__OIDC__CREATE_ACCOUNTS": "true", "QUIRE__LIMITS__FILE_MB": "2"})
+        "QUIRE__OIDC__CREATE_ACCOUNTS": "true", "QUIRE__UNITS__MONTHLY": "1000", "QUIRE__LIMITS__FILE_MB": "200" if screenshots else "2"})
     redirect = f"https://127.0.0.1:{server.port}/sign-in/oidc/callback"
     log = open(FOLDER / "provider.log", "w")
     provider = subprocess.Popen(["node", "provider.mjs", str(port), redirect], cwd=FOLDER, stdout=subprocess.PIPE, stderr=log)
@@ -66,7 +66,7 @@ def main():
     if not browser:
         raise SystemExit("chromium is needed for the dashboard's tests (Debian: apt-get install chromium)")
     install()
-    server, provider, link = start()
+    server, provider, link = start(screenshots)
     try:
         environment = dict(
             os.environ, QUIRE_ADDRESS=f"https://127.0.0.1:{server.port}", QUIRE_SET_UP=link, CHROMIUM=browser,

@@ -51,7 +51,7 @@ test("pictures", async ({ page, browser }) => {
   await page.goto("/operator/system");
   await shot(page, "system");
   const state = await page.context().storageState();
-  const dark = await browser.newContext({ storageState: state, colorScheme: "dark", viewport: { width: 1280, height: 800 }, ignoreHTTPSErrors: true });
+  const dark = await browser.newContext({ storageState: state, colorScheme: "dark", viewport: { width: 1160, height: 720 }, ignoreHTTPSErrors: true });
   const night = await dark.newPage();
   await night.goto(`${box}/search`);
   await night.getByRole("searchbox").fill("how loud is the machine?");

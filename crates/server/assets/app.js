@@ -451,7 +451,7 @@ function asking() {
       messages.push({ role: "assistant", content: text });
       if (usage) {
         const cost = usage.intelligence_units_consumed;
-        turn.append(make("p", { className: "faint small", textContent: `Cost ${cost} ${cost === 1 ? "unit" : "units"}, ${usage.intelligence_units_remaining} left this month.` }));
+        turn.append(make("p", { className: "faint small", textContent: `Cost ${cost} ${cost === 1 ? "unit" : "units"}, ${usage.intelligence_units_remaining.toLocaleString()} left this month.` }));
       }
     } catch (error) {
       messages.pop();
