@@ -145,8 +145,16 @@ async function refreshList() {
   document.querySelector(".total").textContent = page.querySelector(".total").textContent;
   if (!from.hidden) document.querySelector("[data-empty]")?.remove();
   localTimes(to);
+  for (const row of all("tr[data-file]", to)) {
+    const status = row.querySelector("[data-status]");
+    const file = { id: row.dataset.file, status: status.classList[1], words: status.textContent, reason: row.querySelector("[data-reason]").textContent };
+    for (const watcher of watchers) watcher(file);
+  }
   // What was heard while the list was on its way is newer than the list.
-  for (const file of latest.values()) showFile(file);
+  for (const file of latest.values()) {
+    showFile(file);
+    for (const watcher of watchers) watcher(file);
+  }
 }
 
 function live() {
@@ -160,7 +168,7 @@ function live() {
     for (const watcher of watchers) watcher(file);
   };
   // Whatever happened before somebody listened, or while nobody did.
-  events.onopen = () => { if (table.querySelector(".chip.queued, .chip.processing")) refreshList(); };
+  events.onopen = () => { if (document.querySelector(".chip.queued, .chip.processing")) refreshList(); };
   addEventListener("pagehide", () => events.close());
 }
 
