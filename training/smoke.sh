@@ -8,7 +8,7 @@ ready() { "$python" -c 'import torch, numpy, safetensors, tokenizers, Stemmer' 2
 if ! ready; then
     python=target/training/bin/python
     # Debian's PyTorch is a twentieth of the registry's, which brings the libraries of a GPU along.
-    debian python3-torch python3-numpy python3-venv || true
+    debian python3-torch python3-numpy python3-venv libopenblas0-pthread || true
     if /usr/bin/python3 -c 'import torch' 2>/dev/null; then
         /usr/bin/python3 -m venv --system-site-packages target/training
         "$python" -m pip install --quiet safetensors tokenizers PyStemmer || true
