@@ -27,8 +27,8 @@ for path in sorted((work / "sets").glob("*.json.gz")):
         for at, (query, relevant) in enumerate(zip(judged["queries"], judged["relevant"])):
             line = {"_id": str(at), "text": query}
             if judged["boxes"]:
-                first, end = judged["boxes"][at]
-                line["among"] = sorted({str(owner) for owner in judged["owner"][first:end]})
+                first, last = judged["boxes"][at]
+                line["among"] = [str(owner) for owner in documents if first <= owner < last]
             print(json.dumps(line, ensure_ascii=False), file=queries)
             for owner, grade in relevant.items():
                 print(f"{at}\t{owner}\t{grade}", file=grades)
