@@ -11,8 +11,9 @@ function make(tag, properties = {}, ...children) {
   return element;
 }
 
-/** What an answer says went wrong. */
+/** What an answer says went wrong. Whoever is no longer signed in is shown the way in. */
 async function trouble(response) {
+  if (response.status === 401) location.assign(`/sign-in?next=${encodeURIComponent(location.pathname)}`);
   try {
     return (await response.json()).error.message;
   } catch {

@@ -191,16 +191,27 @@ fn failed(app: &App, visit: &Visit, fault: &Fault, id: Option<&RequestId>, readi
             "/sign-in".into()
         });
     }
+    let summary = heading(fault.reason);
     let page = ErrorPage {
-        frame: Frame::new(app, visit, fault.reason.summary(), Place::Outside),
+        frame: Frame::new(app, visit, summary, Place::Outside),
         status: status.as_u16(),
-        summary: fault.reason.summary(),
+        summary,
         cause: sentence(&fault.cause),
         request: id.map(ToString::to_string).unwrap_or_default(),
     };
     match page.render() {
         Ok(html) => (status, Html(html)).into_response(),
         Err(_) => status.into_response(),
+    }
+}
+
+/// A title for people who have never seen the API.
+fn heading(reason: Reason) -> &'static str {
+    match reason {
+        Reason::RoleInsufficient | Reason::BoxUnknown => "You may not do this",
+        Reason::RateLimitUser => "Too many tries",
+        Reason::MissingParameter | Reason::InvalidParameter => "Something is not right",
+        other => other.summary(),
     }
 }
 
