@@ -253,6 +253,9 @@ class Killer:
             self.stopping.wait(1)
             node.start()
 
+    def enough(self):
+        return self.kills >= 3
+
     def __exit__(self, *_):
         self.stopping.set()
         self.thread.join()

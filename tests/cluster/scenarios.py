@@ -1,6 +1,7 @@
 """What must hold on three nodes. Each scenario raises where it does not, and returns a line that says what was seen."""
 
 import collections
+import itertools
 import json
 import random
 import signal
@@ -90,40 +91,50 @@ def retried(servers):
 def load(cluster, files, searches, during):
     """Uploads and searches through retrying clients while `during` happens. Nothing acknowledged may be lost, doubled or answered wrongly."""
     acknowledged, lock = {}, threading.Lock()
-    wrong, trouble = [], collections.Counter()
+    wrong, failures, trouble = [], [], collections.Counter()
+    numbers, asked = itertools.count(), itertools.count()
 
-    def upload(number):
-        file = cluster.upload_patiently(f"report{number:05d}.md", document(number)[1])
-        with lock:
-            acknowledged[number] = file
+    def upload(happening):
+        while True:
+            with lock:
+                number = next(numbers)
+            if number >= files:
+                if happening.enough():
+                    return
+                time.sleep(0.5)
+            file = cluster.upload_patiently(f"report{number:05d}.md", document(number)[1])
+            with lock:
+                acknowledged[number] = file
 
-    def search(_):
-        with lock:
-            known = list(acknowledged.items())
-        if not known:
-            time.sleep(0.05)
-            return
-        number, file = random.choice(known)
-        word = document(number)[0]
-        status, value, retries = cluster.post_patiently(f"/boxes/{cluster.box}/retrieve-documents", {"query": word, "mode": "keyword", "rerank": False})
-        trouble["retries"] += retries
-        if status != 200:
-            wrong.append((status, value))
-            return
-        found = value["data"]["documents"][0]["documents"]
-        # It may not have been read yet; but what is found must be what was asked for.
-        if any(word not in hit["text"] or hit["fileId"] != file for hit in found):
-            wrong.append((word, found[:1]))
+    def search(happening):
+        while not (next(asked) >= searches and happening.enough()):
+            with lock:
+                known = list(acknowledged.items())
+            if not known:
+                time.sleep(0.05)
+                continue
+            number, file = random.choice(known)
+            word = document(number)[0]
+            status, value, retries = cluster.post_patiently(f"/boxes/{cluster.box}/retrieve-documents", {"query": word, "mode": "keyword", "rerank": False})
+            trouble["retries"] += retries
+            trouble["searches"] += 1
+            if status != 200:
+                wrong.append((status, value))
+                return
+            found = value["data"]["documents"][0]["documents"]
+            # It may not have been read yet; but what is found must be what was asked for.
+            if any(word not in hit["text"] or hit["fileId"] != file for hit in found):
+                wrong.append((word, found[:1]))
 
     with during as happening:
-        uploading = threading.Thread(target=lambda: at_once(8, upload, range(files)))
+        uploading = threading.Thread(target=lambda: failures.extend(tried(upload, happening, 4)))
         uploading.start()
-        at_once(8, search, range(searches))
+        failures.extend(tried(search, happening, 4))
         uploading.join()
+    check(not failures, f"clients that retry saw: {failures[:3]}")
     check(not wrong, f"answered wrongly: {wrong[:3]}")
-    check(len(acknowledged) == files, f"{len(acknowledged)} of {files} files were acknowledged")
     cluster.wait_until_read()
-    stored = cluster.files()
+    files, stored = len(acknowledged), cluster.files()
     names = collections.Counter(file["name"] for file in stored)
     check(len(stored) == files and set(names.values()) == {1}, f"{len(stored)} files for {files}: {names.most_common(3)}")
     check({file["fileId"] for file in stored} == set(acknowledged.values()), "other files than those acknowledged")
@@ -136,22 +147,32 @@ def load(cluster, files, searches, during):
         status, value, _ = cluster.post_patiently(f"/boxes/{cluster.box}/retrieve-documents", {"query": document(number)[0], "mode": "keyword", "rerank": False})
         found = [hit["fileId"] for hit in value["data"]["documents"][0]["documents"]]
         check(found and set(found) == {acknowledged[number]}, f"file {number} is found as {found}")
-    return happening, trouble["retries"]
+    seen = f"{files} files and {trouble['searches']} searches"
+    return happening, seen, trouble["retries"]
 
 
-def killed(servers, files=24, searches=150, every=4.0):
+def tried(work, happening, workers):
+    """What went wrong in any of the workers."""
+    def one(_):
+        try:
+            work(happening)
+        except Failed as error:
+            return str(error)
+    return [error for error in at_once(workers, one, range(workers)) if error]
+
+
+def killed(servers, files=24, searches=150, every=3.0):
     """A node is killed every few seconds."""
     with Cluster(servers, **ROOMY) as cluster:
-        killer, retries = load(cluster, files, searches, Killer(cluster, every))
-        check(killer.kills > 0, "nothing was killed: more work is needed")
-        return f"{files} files and {searches} searches with {killer.kills} nodes killed: nothing lost, doubled or wrong; clients retried {retries} times"
+        killer, seen, retries = load(cluster, files, searches, Killer(cluster, every))
+        return f"{seen} with {killer.kills} nodes killed: nothing lost, doubled or wrong; clients retried {retries} times"
 
 
 class Failover:
     """Ends the primary at once and promotes its standby, in the middle."""
 
     def __init__(self, primary, standby, after):
-        self.primary, self.standby, self.after, self.away_s = primary, standby, after, 0
+        self.primary, self.standby, self.after, self.away_s, self.back_since = primary, standby, after, 0, None
         self.thread = threading.Thread(target=self.run)
 
     def __enter__(self):
@@ -164,7 +185,10 @@ class Failover:
         self.primary.stop(signal.SIGQUIT)
         time.sleep(1)
         self.standby.promote()
-        self.away_s = time.monotonic() - started
+        self.away_s, self.back_since = time.monotonic() - started, time.monotonic()
+
+    def enough(self):
+        return self.back_since and time.monotonic() > self.back_since + 5
 
     def __exit__(self, *_):
         self.thread.join()
@@ -183,9 +207,9 @@ def failed_over(servers, files=24, searches=150, after=3.0):
         primary.sql("select pg_reload_conf()")
         wait_for("the standby", lambda: primary.sql("select count(*) from pg_stat_replication where sync_state = 'sync'") == "1")
         with Cluster(servers, postgres=primary.url("postgres", standby), **ROOMY) as cluster:
-            failover, retries = load(cluster, files, searches, Failover(primary, standby, after))
-            return (f"{files} files and {searches} searches over a failover of {failover.away_s:.1f} s: nothing lost, doubled or wrong; "
-                    f"clients saw {retries} answers 503 or broken connections, and no other")
+            failover, seen, retries = load(cluster, files, searches, Failover(primary, standby, after))
+            return (f"{seen} over a failover of {failover.away_s:.1f} s: nothing lost, doubled or wrong; "
+                    f"clients were told 503 or lost their connection {retries} times, and saw no other trouble")
     finally:
         for server in filter(None, (standby, primary)):
             server.stop(signal.SIGQUIT)

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use axum::{extract::FromRequestParts, http::request::Parts};
 use engine::{
-    Fault,
+    Fault, Reason,
     cost::Bounds,
     ids::{AttemptId, UserId},
     seams::catalog::{Account, Balance, Month, NewReservation, Operation, Reservation},
@@ -117,6 +117,9 @@ impl Payer {
 
     /// "Payment required" is not a matter of waiting; "too many requests" is.
     fn told(&self, fault: Fault) -> Fault {
+        if fault.reason != Reason::UnitsExhausted {
+            return fault;
+        }
         let wait = fault.retry_after.filter(|_| self.app.config.units.exhausted_status == 429);
         Fault { retry_after: wait, ..fault }
     }
