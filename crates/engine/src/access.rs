@@ -1,4 +1,6 @@
-//! Who may do what. Permission is a value: only this file makes a [`Reading`], a [`Writing`], a [`Managing`], an
+//! Who may do what.
+//!
+//! Permission is a value: only this file makes a [`Reading`], a [`Writing`], a [`Managing`], an
 //! [`Owning`] or an [`Operating`], and whatever reads or changes something asks for one, so a forgotten check does not
 //! compile. A [`Caller`] comes with an API key, a [`Person`] is signed in to the dashboard.
 

@@ -1,4 +1,4 @@
-//! Signing in with an account elsewhere: OpenID Connect, authorization code with PKCE, state and nonce.
+//! Signing in with an account elsewhere: `OpenID` Connect, authorization code with PKCE, state and nonce.
 //!
 //! The browser is sent to the provider and comes back with a code; we exchange it for an ID token, check that
 //! ([`token`]), and let the account in that is tied to it. An address that the provider vouches for ties one.

@@ -60,10 +60,10 @@ impl About {
     }
 
     fn index_size(&self) -> u64 {
-        if let Some((at, bytes)) = *self.index_size.lock() {
-            if at.elapsed() < KEPT {
-                return bytes;
-            }
+        if let Some((at, bytes)) = *self.index_size.lock()
+            && at.elapsed() < KEPT
+        {
+            return bytes;
         }
         let bytes = size_below(&self.data.join("index"));
         *self.index_size.lock() = Some((Instant::now(), bytes));
