@@ -1,7 +1,7 @@
 //! The dashboard: what people see at `/`, from the same binary, without a request to anybody else.
 //!
 //! A request goes `visit → csrf → page::present → a handler`: [`visit`] finds out who it is, [`csrf`] that they mean it,
-//! [`page`] turns what comes back into something to look at. [`ROUTES`] is all there is, and says what each takes; a handler
+//! [`mod@page`] turns what comes back into something to look at. [`ROUTES`] is all there is, and says what each takes; a handler
 //! gets in hand what it asks for in its arguments ([`permit`]), and can reach nothing without.
 
 mod assets;
