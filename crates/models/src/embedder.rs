@@ -35,8 +35,8 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        // About two seconds of work for two cores with AMX.
-        Options { threads, path: None, queue_tokens: 128 * 1024, verify: true }
+        // Some ten seconds of work for two cores with AMX, a few thousand questions.
+        Options { threads, path: None, queue_tokens: 512 * 1024, verify: true }
     }
 }
 

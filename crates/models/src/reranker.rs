@@ -40,7 +40,8 @@ impl LocalReranker {
         let classifier = Classifier::load(&checkpoint, &folder.shape)?;
         let path = network.path();
         let model = CrossEncoder { network, classifier, pool: Pool::new(options.threads) };
-        let batcher = Batcher::start("reranker", model, options.queue_tokens)
+        // A search does without the reranker sooner than it would wait for long.
+        let batcher = Batcher::start("reranker", model, options.queue_tokens / 8)
             .map_err(|error| WeightsError::file(Path::new("reranker thread"), error))?;
         let max_tokens = folder.max_tokens();
         Ok(LocalReranker { id: folder.id, tokenizer, max_tokens, path, batcher })

@@ -240,8 +240,9 @@ impl Search {
                     work.cross_encoded = read;
                     fuse::add_cross(&mut candidates, &scores, trust);
                 }
-                // A query longer than the model reads: what was known before it has to do.
-                Err(fault) if fault.reason == Reason::Unprocessable => {}
+                // A query longer than the model reads, or too many at once: what was known before it has to do, and
+                // nobody pays for what was not done.
+                Err(fault) if matches!(fault.reason, Reason::Unprocessable | Reason::Overloaded) => {}
                 Err(fault) => return Err(fault),
             }
         }

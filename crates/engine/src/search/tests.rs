@@ -185,6 +185,29 @@ async fn paraphrases_and_identifiers_are_both_found() {
     assert_eq!(found.work.reranked, 2);
 }
 
+/// A cross-encoder that is asked for too much.
+struct Busy;
+
+#[async_trait]
+impl Reranker for Busy {
+    fn id(&self) -> &str {
+        "busy"
+    }
+    async fn score(&self, _: &str, _: Vec<String>) -> Result<Vec<f32>, Fault> {
+        Err(Fault::new(Reason::Overloaded, "too much to do"))
+    }
+}
+
+#[tokio::test]
+async fn a_busy_cross_encoder_is_done_without_and_not_paid_for() {
+    let mut memory = Memory::default();
+    let warranty = memory.add(&["The guarantee lasts two years"]);
+    let search = Search::new(Arc::new(memory), Arc::new(Words), Some(Arc::new(Busy)));
+    let writing = Writing::for_operator(BoxId::generate());
+    let found = search.run(writing.reading(), SearchRequest::new("warranty")).await.unwrap();
+    assert_eq!((found.hits[0].id.file, found.work.reranked, found.work.cross_encoded), (warranty, 1, 0));
+}
+
 #[tokio::test]
 async fn neighbours_and_copies_are_told() {
     let mut memory = Memory::default();
