@@ -181,3 +181,18 @@ impl Library {
         self.events.subscribe()
     }
 }
+
+/// The next change of a file of this box; `None` once nothing is told any more. Whoever fell behind goes on with what is
+/// newest.
+pub async fn next_change(
+    listener: &mut broadcast::Receiver<Arc<FileRecord>>,
+    box_id: BoxId,
+) -> Option<Arc<FileRecord>> {
+    loop {
+        match listener.recv().await {
+            Ok(file) if file.box_id == box_id => return Some(file),
+            Ok(_) | Err(broadcast::error::RecvError::Lagged(_)) => {}
+            Err(broadcast::error::RecvError::Closed) => return None,
+        }
+    }
+}

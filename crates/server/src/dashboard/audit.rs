@@ -169,22 +169,27 @@ pub(super) async fn of_all(State(app): State<App>, by: AsOperator, Query(query):
     page::show(&WholeAudit { frame, lines, older })
 }
 
+/// All lines that an export may hold, read part by part: `older` gives those before one.
+async fn whole<P: Future<Output = Result<AuditPage, Fault>>>(
+    older: impl Fn(Option<EntryId>) -> P,
+) -> Result<Vec<Entry>, Fault> {
+    let mut all: Vec<Entry> = Vec::new();
+    loop {
+        let page = older(all.last().map(|last| last.id)).await?;
+        all.extend(page.entries);
+        if !page.more || all.len() >= MOST {
+            return Ok(all);
+        }
+    }
+}
+
 /// A box's log as a file.
 pub(super) async fn export_of_box(
     State(app): State<App>,
     at: InBox<Managing>,
     Query(query): Query<Before>,
 ) -> Shown {
-    let mut all = Vec::new();
-    let mut before = None;
-    loop {
-        let page = app.catalog.audit_of_box(&at.right, before, BATCH).await?;
-        before = page.entries.last().map(|last| last.id);
-        all.extend(page.entries);
-        if !page.more || all.len() >= MOST {
-            break;
-        }
-    }
+    let all = whole(|before| app.catalog.audit_of_box(&at.right, before, BATCH)).await?;
     note(&app, &at.who.0, Action::AuditExported, Some(at.here.id), "").await?;
     Ok(export(&all, query.format.as_deref())?)
 }
@@ -195,16 +200,7 @@ pub(super) async fn export_of_all(
     by: AsOperator,
     Query(query): Query<Before>,
 ) -> Shown {
-    let mut all = Vec::new();
-    let mut before = None;
-    loop {
-        let page = app.catalog.audit_of_all(&by.operating, before, BATCH).await?;
-        before = page.entries.last().map(|last| last.id);
-        all.extend(page.entries);
-        if !page.more || all.len() >= MOST {
-            break;
-        }
-    }
+    let all = whole(|before| app.catalog.audit_of_all(&by.operating, before, BATCH)).await?;
     note(&app, &by.who.0, Action::AuditExported, None, "").await?;
     Ok(export(&all, query.format.as_deref())?)
 }

@@ -19,7 +19,6 @@ use engine::{
 use futures::{Stream, stream};
 use serde::Deserialize;
 use serde_json::json;
-use tokio::sync::broadcast::error::RecvError;
 
 use super::{
     audit,
@@ -31,7 +30,7 @@ use super::{
 use crate::{
     app::App,
     http::{error::Failure, routes::upload, token},
-    library::Receipt,
+    library::{Receipt, next_change},
 };
 
 /// Files on a page: enough to work with, little enough to be there at once.
@@ -330,27 +329,16 @@ fn changes(app: App, at: InBox<Reading>) -> impl Stream<Item = Result<Event, Inf
     let receiver = app.library.listen();
     let state = (app, receiver, at);
     stream::unfold(state, |(app, mut receiver, at)| async move {
-        loop {
-            let received = tokio::select! {
-                received = receiver.recv() => received,
-                () = app.shutdown.cancelled() => return None,
-            };
-            let file = match received {
-                Ok(file) => file,
-                // Whoever fell behind goes on with what is newest.
-                Err(RecvError::Lagged(_)) => continue,
-                Err(RecvError::Closed) => return None,
-            };
-            if file.box_id != at.here.id {
-                continue;
-            }
-            // The sign-in may have ended since, or the role been taken away.
-            still_may_read(&app, &at).await.ok()??;
-            let row = Row::of(&file);
-            let event = json!({"id": row.id, "name": row.name, "kind": row.kind, "size": row.size, "pages": row.pages,
-                "status": row.status, "words": row.words, "reason": row.reason, "progress": row.progress});
-            return Some((Ok(Event::default().data(event.to_string())), (app, receiver, at)));
-        }
+        let file = tokio::select! {
+            file = next_change(&mut receiver, at.here.id) => file?,
+            () = app.shutdown.cancelled() => return None,
+        };
+        // The sign-in may have ended since, or the role been taken away.
+        still_may_read(&app, &at).await.ok()??;
+        let row = Row::of(&file);
+        let event = json!({"id": row.id, "name": row.name, "kind": row.kind, "size": row.size, "pages": row.pages,
+            "status": row.status, "words": row.words, "reason": row.reason, "progress": row.progress});
+        Some((Ok(Event::default().data(event.to_string())), (app, receiver, at)))
     })
 }
 

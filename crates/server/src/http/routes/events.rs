@@ -8,7 +8,6 @@ use axum::{
 };
 use engine::seams::catalog::{FileQuery, FileRecord, FileStatus, SortKey};
 use futures::{Stream, StreamExt, stream};
-use tokio::sync::broadcast::error::RecvError;
 
 use super::files::FileObject;
 use crate::{
@@ -18,6 +17,7 @@ use crate::{
         error::{ErrorEnvelope, Failure},
         origin::Origin,
     },
+    library::next_change,
 };
 
 /// Keeps proxies from closing a quiet connection.
@@ -56,25 +56,14 @@ pub(super) async fn events(
     };
     let state = (app, receiver, caller.prefix.clone(), origin);
     let changes = stream::unfold(state, move |(app, mut receiver, prefix, origin)| async move {
-        loop {
-            let received = tokio::select! {
-                received = receiver.recv() => received,
-                () = app.shutdown.cancelled() => return None,
-            };
-            let file = match received {
-                Ok(file) => file,
-                // A listener that fell behind goes on with what is newest.
-                Err(RecvError::Lagged(_)) => continue,
-                Err(RecvError::Closed) => return None,
-            };
-            if file.box_id != reading.box_id() {
-                continue;
-            }
-            // The key may have been revoked since the stream began.
-            auth::still_may_read(&app, &prefix, reading.box_id()).await.ok()?;
-            let event = event(FileRecord::clone(&file), &origin);
-            return Some((event, (app, receiver, prefix, origin)));
-        }
+        let file = tokio::select! {
+            file = next_change(&mut receiver, reading.box_id()) => file?,
+            () = app.shutdown.cancelled() => return None,
+        };
+        // The key may have been revoked since the stream began.
+        auth::still_may_read(&app, &prefix, reading.box_id()).await.ok()?;
+        let event = event(FileRecord::clone(&file), &origin);
+        Some((event, (app, receiver, prefix, origin)))
     });
     Ok(Sse::new(start.chain(changes)).keep_alive(KeepAlive::new().interval(PING).text("ping")))
 }
