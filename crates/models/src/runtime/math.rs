@@ -26,6 +26,18 @@ pub(crate) const EXP2: [f32; 5] = [0.999_999_3, 0.693_121_8, 0.240_247_47, 0.055
 /// Scores are kept in powers of two: the factor goes into the query weights once, at loading.
 pub(crate) const LOG2_E: f32 = std::f32::consts::LOG2_E;
 
+/// What one of 127 steps of 8-bit weights is worth.
+pub(crate) fn scale_of(weights: &[f32]) -> f32 {
+    let most = weights.iter().fold(0.0f32, |most, weight| most.max(weight.abs()));
+    most.max(f32::MIN_POSITIVE) / 127.0
+}
+
+/// What one of 255 steps between a row's least and greatest value is worth.
+#[inline(always)]
+pub(crate) fn step_between(least: f32, most: f32) -> f32 {
+    (most - least).max(f32::MIN_POSITIVE * 256.0) / 255.0
+}
+
 /// `a·b + c`: one instruction where the processor has it, two elsewhere (a library call would be far slower).
 #[inline(always)]
 pub(crate) fn multiply_add<const FUSED: bool>(a: f32, b: f32, c: f32) -> f32 {

@@ -1,6 +1,6 @@
 //! The forward pass of BERT encoders, our own for each kind of processor and chosen when a model is loaded.
 //!
-//! - `amx`: bf16 tiles (Sapphire Rapids and later). - `vnni`: 8-bit products (AVX-512 with VNNI).
+//! - `amx`: 8-bit and bf16 tiles (Sapphire Rapids and later). - `vnni`: 8-bit products (AVX-512 with VNNI).
 //! - `avx2`: f32. - `float::Portable`: f32 in plain Rust, for every other processor.
 //!
 //! Sequences are packed one after the other without padding: a batch costs its tokens, whatever their lengths.
@@ -37,7 +37,7 @@ pub(crate) use pool::Pool;
 /// A way to run the network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Path {
-    /// bf16 on AMX tiles.
+    /// 8-bit products on AMX tiles, attention in bf16.
     Amx,
     /// 8-bit products on AVX-512 VNNI.
     Vnni,

@@ -50,8 +50,7 @@ impl Weights {
         let mut panels = Buffer::new(bias.len() * inputs);
         let (mut scales, mut sums) = (Vec::with_capacity(bias.len()), Vec::with_capacity(bias.len()));
         for (output, weights) in matrix.chunks_exact(inputs).enumerate() {
-            let most = weights.iter().fold(0.0f32, |most, weight| most.max(weight.abs()));
-            let scale = most.max(f32::MIN_POSITIVE) / 127.0;
+            let scale = math::scale_of(weights);
             let panel = &mut panels[output / COLUMNS * COLUMNS * inputs..];
             let mut sum = 0;
             for (input, weight) in weights.iter().enumerate() {
@@ -185,7 +184,7 @@ unsafe fn quantise(input: &[f32], rows: usize, inputs: usize, steps: &mut Steps)
             most = _mm512_max_ps(most, x);
         }
         let (least, most) = (_mm512_reduce_min_ps(least), _mm512_reduce_max_ps(most));
-        let scale = (most - least).max(f32::MIN_POSITIVE * 256.0) / 255.0;
+        let scale = math::step_between(least, most);
         steps.scales[row] = scale;
         steps.offsets[row] = least;
         let (factor, least) = (_mm512_set1_ps(1.0 / scale), _mm512_set1_ps(least));

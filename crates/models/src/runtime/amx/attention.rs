@@ -100,9 +100,9 @@ unsafe fn score(
                 let keys = room.keys.as_ptr().add((block * parts + part) * 2 * tile::TILE);
                 let queries = queries.add(part * panel);
                 if count > 16 {
-                    tile::multiply_2x2(queries, keys, keys.add(tile::TILE));
+                    tile::floats_2x2(queries, keys, keys.add(tile::TILE));
                 } else {
-                    tile::multiply_1x2(queries, keys, keys.add(tile::TILE));
+                    tile::floats_1x2(queries, keys, keys.add(tile::TILE));
                 }
             }
             tile::store_2x2(room.scores.as_mut_ptr().add(block * 1024));
@@ -182,9 +182,9 @@ unsafe fn mix(
             let shares = room.shares.as_ptr().add(block * 1024);
             let values = room.values.as_ptr().add((part * blocks + block) * 2 * tile::TILE);
             if count > 16 {
-                tile::multiply_2x2(shares, values, values.add(tile::TILE));
+                tile::floats_2x2(shares, values, values.add(tile::TILE));
             } else {
-                tile::multiply_1x2(shares, values, values.add(tile::TILE));
+                tile::floats_1x2(shares, values, values.add(tile::TILE));
             }
         }
         let sums = room.scores.as_mut_ptr();

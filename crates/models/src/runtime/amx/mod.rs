@@ -1,7 +1,7 @@
-//! The encoder on AMX tiles in bf16, residuals in f32.
+//! The encoder on AMX tiles: linear layers in 8 bits, attention in bf16, residuals in f32.
 //!
-//! Activations travel as panels of 32 columns ([`product::Panels`]), so that every product, and every head's queries,
-//! are read tile by tile without repacking, and sequences need no padding.
+//! Activations travel as panels of one cache line a row ([`product::Panels`], [`product::Steps`]), so that every
+//! product, and every head's queries, are read tile by tile without repacking, and sequences need no padding.
 
 mod attention;
 mod product;
@@ -13,7 +13,7 @@ use std::sync::LazyLock;
 use super::aligned::Buffer;
 use super::layers::{Layer, Norm, Shape};
 use attention::{Room, Span};
-use product::{Finish, Panels};
+use product::{Finish, Panels, Steps};
 
 pub(crate) use product::Weights;
 
@@ -23,24 +23,27 @@ pub(crate) fn available() -> bool {
         let tiles = std::arch::x86_64::__cpuid_count(7, 0).edx;
         const AMX_BF16: u32 = 1 << 22;
         const AMX_TILE: u32 = 1 << 24;
+        const AMX_INT8: u32 = 1 << 25;
+        const ALL: u32 = AMX_BF16 | AMX_TILE | AMX_INT8;
         let vectors = is_x86_feature_detected!("avx512f")
             && is_x86_feature_detected!("avx512bw")
             && is_x86_feature_detected!("avx512dq")
             && is_x86_feature_detected!("avx512bf16");
-        vectors && tiles & AMX_BF16 != 0 && tiles & AMX_TILE != 0 && tile::permitted()
+        vectors && tiles & ALL == ALL && tile::permitted()
     });
     *AVAILABLE
 }
 
-/// Whether the tiles fit this network: everything must come in blocks of 32 columns.
+/// Whether the tiles fit this network: rows must come in blocks of 64 columns, heads in blocks of 32.
 pub(crate) fn fits(shape: &Shape) -> bool {
-    shape.width.is_multiple_of(32) && shape.inner.is_multiple_of(32) && shape.head_width().is_multiple_of(32)
+    shape.width.is_multiple_of(64) && shape.inner.is_multiple_of(64) && shape.head_width().is_multiple_of(32)
 }
 
 /// Room for one thread's activations; grows to the largest batch and stays.
 #[derive(Default)]
 pub(crate) struct Scratch {
-    input: Panels,
+    /// What the next product reads.
+    input: Steps,
     joined: Panels,
     context: Panels,
     inner: Panels,
@@ -61,7 +64,7 @@ pub(crate) fn encode(
     let rows: usize = lengths.iter().sum();
     let longest = lengths.iter().copied().max().unwrap_or(0);
     assert!(hidden.len() >= rows.next_multiple_of(16) * shape.width);
-    scratch.input.shape(rows, shape.width);
+    scratch.input.shape(rows, shape.width.max(shape.inner));
     scratch.joined.shape(rows, 3 * shape.width);
     scratch.context.shape(rows, shape.width);
     scratch.inner.shape(rows, shape.inner);
@@ -94,7 +97,7 @@ unsafe fn run(
     let add = Finish::Add { hidden, width: shape.width };
     // SAFETY: the caller vouches for all of it.
     unsafe {
-        vector::normalise(hidden, input.values.as_mut_ptr(), input.stride, rows, first);
+        vector::normalise(hidden, input.rows(), rows, first);
         for layer in layers {
             debug_assert_eq!(layer.joined.outputs(), 3 * shape.width);
             let store = Finish::Store { panels: joined.values.as_mut_ptr(), stride: joined.stride };
@@ -104,12 +107,14 @@ unsafe fn run(
                 attention::attend(joined, context, Span { first: start, length }, heads, room);
                 start += length;
             }
-            product::product(context, rows, &layer.output, add);
-            vector::normalise(hidden, input.values.as_mut_ptr(), input.stride, rows, &layer.attention_norm);
+            vector::quantise(context, rows, shape.width, input.rows());
+            product::product(input, rows, &layer.output, add);
+            vector::normalise(hidden, input.rows(), rows, &layer.attention_norm);
             let gelu = Finish::Gelu { panels: inner.values.as_mut_ptr(), stride: inner.stride };
             product::product(input, rows, &layer.up, gelu);
-            product::product(inner, rows, &layer.down, add);
-            vector::normalise(hidden, input.values.as_mut_ptr(), input.stride, rows, &layer.output_norm);
+            vector::quantise(inner, rows, shape.inner, input.rows());
+            product::product(input, rows, &layer.down, add);
+            vector::normalise(hidden, input.rows(), rows, &layer.output_norm);
         }
     }
 }

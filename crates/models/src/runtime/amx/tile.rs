@@ -1,13 +1,15 @@
 //! The tile unit: asking the kernel for it, shaping its registers, and the products of 2×2 tiles in assembly.
 //!
-//! A tile is 16 rows of 64 bytes. `tmm0`–`tmm3` hold 16×16 sums in f32, `tmm4`/`tmm5` two blocks of rows (16×32
-//! in bf16), `tmm6`/`tmm7` two blocks of columns (32×16, pairs of rows interleaved). The compiler never touches
-//! tile registers, so they keep their values from one `asm!` to the next.
+//! A tile is 16 rows of 64 bytes. `tmm0`–`tmm3` hold 16×16 sums in f32 or i32, `tmm4`/`tmm5` two blocks of rows
+//! (16×32 in bf16, 16×64 in bytes), `tmm6`/`tmm7` two blocks of columns (two or four rows interleaved). The compiler
+//! never touches tile registers, so they keep their values from one `asm!` to the next.
 
 use std::arch::asm;
 
 /// Elements of one 16×32 tile of bf16: one kilobyte.
 pub(super) const TILE: usize = 512;
+/// Elements of one 16×64 tile of bytes: one kilobyte.
+pub(super) const BYTES: usize = 1024;
 
 /// Asks Linux to let this process use tile registers: they enlarge every thread's saved state, so it wants to know.
 #[cfg(target_os = "linux")]
@@ -65,55 +67,64 @@ pub(super) unsafe fn zero() {
     };
 }
 
-/// Adds the products of two row tiles at `rows` (the second `TILE` elements on) and two column tiles.
-///
-/// # Safety
-/// Tiles must be shaped; `rows` must be readable for two tiles, `left` and `right` for one each.
-#[inline(always)]
-pub(super) unsafe fn multiply_2x2(rows: *const u16, left: *const u16, right: *const u16) {
-    // SAFETY: the caller vouches for the pointers; each load reads 16 rows 64 bytes apart, one kilobyte.
-    unsafe {
-        asm!(
-            "tileloadd tmm6, [{left} + {stride}]",
-            "tileloaddt1 tmm4, [{rows} + {stride}]",
-            "tdpbf16ps tmm0, tmm4, tmm6",
-            "tileloadd tmm7, [{right} + {stride}]",
-            "tdpbf16ps tmm1, tmm4, tmm7",
-            "tileloaddt1 tmm5, [{rows} + {stride} + 1024]",
-            "tdpbf16ps tmm2, tmm5, tmm6",
-            "tdpbf16ps tmm3, tmm5, tmm7",
-            rows = in(reg) rows, left = in(reg) left, right = in(reg) right, stride = in(reg) 64usize,
-            options(nostack, readonly)
-        );
-    }
+/// Products of 2×2 and of 1×2 tiles with one instruction.
+macro_rules! products {
+    ($two:ident, $one:ident, $element:ty, $instruction:literal) => {
+        /// Adds the products of two row tiles at `rows` (the second a kilobyte on) and two column tiles.
+        ///
+        /// # Safety
+        /// Tiles must be shaped; `rows` must be readable for two tiles, `left` and `right` for one each.
+        #[inline(always)]
+        pub(super) unsafe fn $two(rows: *const $element, left: *const $element, right: *const $element) {
+            // SAFETY: the caller vouches for the pointers; each load reads 16 rows 64 bytes apart, one kilobyte.
+            unsafe {
+                asm!(
+                    "tileloadd tmm6, [{left} + {stride}]",
+                    "tileloaddt1 tmm4, [{rows} + {stride}]",
+                    concat!($instruction, " tmm0, tmm4, tmm6"),
+                    "tileloadd tmm7, [{right} + {stride}]",
+                    concat!($instruction, " tmm1, tmm4, tmm7"),
+                    "tileloaddt1 tmm5, [{rows} + {stride} + 1024]",
+                    concat!($instruction, " tmm2, tmm5, tmm6"),
+                    concat!($instruction, " tmm3, tmm5, tmm7"),
+                    rows = in(reg) rows, left = in(reg) left, right = in(reg) right, stride = in(reg) 64usize,
+                    options(nostack, readonly)
+                );
+            }
+        }
+
+        /// The same with one row tile.
+        ///
+        /// # Safety
+        /// Tiles must be shaped; every pointer must be readable for one tile.
+        #[inline(always)]
+        pub(super) unsafe fn $one(rows: *const $element, left: *const $element, right: *const $element) {
+            // SAFETY: as above.
+            unsafe {
+                asm!(
+                    "tileloadd tmm6, [{left} + {stride}]",
+                    "tileloaddt1 tmm4, [{rows} + {stride}]",
+                    concat!($instruction, " tmm0, tmm4, tmm6"),
+                    "tileloadd tmm7, [{right} + {stride}]",
+                    concat!($instruction, " tmm1, tmm4, tmm7"),
+                    rows = in(reg) rows, left = in(reg) left, right = in(reg) right, stride = in(reg) 64usize,
+                    options(nostack, readonly)
+                );
+            }
+        }
+    };
 }
 
-/// As [`multiply_2x2`] with one row tile.
-///
-/// # Safety
-/// Tiles must be shaped; every pointer must be readable for one tile.
-#[inline(always)]
-pub(super) unsafe fn multiply_1x2(rows: *const u16, left: *const u16, right: *const u16) {
-    // SAFETY: as in `multiply_2x2`.
-    unsafe {
-        asm!(
-            "tileloadd tmm6, [{left} + {stride}]",
-            "tileloaddt1 tmm4, [{rows} + {stride}]",
-            "tdpbf16ps tmm0, tmm4, tmm6",
-            "tileloadd tmm7, [{right} + {stride}]",
-            "tdpbf16ps tmm1, tmm4, tmm7",
-            rows = in(reg) rows, left = in(reg) left, right = in(reg) right, stride = in(reg) 64usize,
-            options(nostack, readonly)
-        );
-    }
-}
+// bf16 × bf16 into f32, and unsigned × signed bytes into i32.
+products!(floats_2x2, floats_1x2, u16, "tdpbf16ps");
+products!(bytes_2x2, bytes_1x2, u8, "tdpbusd");
 
-/// Writes the four sums: tile after tile, 256 floats each, in the order top left, top right, bottom left and right.
+/// Writes the four sums: tile after tile, 256 numbers of four bytes each, in the order top left, top right, bottom left and right.
 ///
 /// # Safety
-/// Tiles must be shaped; `sums` must be writable for 1,024 floats.
+/// Tiles must be shaped; `sums` must be writable for 1,024 floats or 32-bit integers.
 #[inline(always)]
-pub(super) unsafe fn store_2x2(sums: *mut f32) {
+pub(super) unsafe fn store_2x2<T>(sums: *mut T) {
     // SAFETY: the caller vouches for four kilobytes.
     unsafe {
         asm!(
