@@ -11,18 +11,13 @@ use engine::{
 };
 
 use super::{
-    super::text::{HEADING_WEIGHT, query_terms},
+    super::text::{Field, HEADING_WEIGHT, query_terms},
     Content,
 };
 use crate::{Error, postgres::Connection};
 
 /// Postings in one row: an entry of the server's index has room for 2,700 bytes, and a posting takes ten at most.
 pub(super) const MOST_IN_PART: usize = 200;
-
-/// How fast more of the same word stops to count, and how much a long text is held against it: the usual values, which
-/// the embedded index has too.
-const SATURATION: f32 = 1.2;
-const LENGTH_WEIGHT: f32 = 0.75;
 
 /// How many terms a chunk has in its text, and in what stands above it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -123,28 +118,17 @@ fn score(
     allowed: Option<&HashSet<i64>>,
 ) {
     let field = |of: fn(&Posting) -> u32, terms: i64| {
-        let found = postings.iter().filter(|(_, posting)| of(posting) > 0).count() as f32;
-        let rarity = (1.0 + (content.chunks as f32 - found + 0.5) / (found + 0.5)).ln();
-        (rarity, terms as f32 / content.chunks as f32)
+        let found = postings.iter().filter(|(_, posting)| of(posting) > 0).count();
+        Field::new(found, content.chunks as f32, terms as f32)
     };
-    let (body_rarity, body_length) = field(|posting| posting.body, content.terms.0);
-    let (head_rarity, head_length) = field(|posting| posting.head, content.terms.1);
-    let weight = |count: u32, length: u32, usual: f32| {
-        let (count, relative) = (count as f32, length as f32 / usual.max(f32::MIN_POSITIVE));
-        let norm = SATURATION * (1.0 - LENGTH_WEIGHT + LENGTH_WEIGHT * relative);
-        count * (1.0 + SATURATION) / (count + norm)
-    };
+    let body = field(|posting| posting.body, content.terms.0);
+    let head = field(|posting| posting.head, content.terms.1);
     for (file, posting) in postings {
         if allowed.is_some_and(|allowed| !allowed.contains(file)) {
             continue;
         }
-        let mut gained = 0.0;
-        if posting.body > 0 {
-            gained += body_rarity * weight(posting.body, posting.length.body, body_length);
-        }
-        if posting.head > 0 {
-            gained += HEADING_WEIGHT * head_rarity * weight(posting.head, posting.length.head, head_length);
-        }
+        let gained = body.worth(posting.body, posting.length.body)
+            + HEADING_WEIGHT * head.worth(posting.head, posting.length.head);
         *scores.entry((*file, posting.ordinal)).or_default() += gained;
     }
 }

@@ -20,14 +20,24 @@ pub(in crate::index) struct Counts {
 /// Counts the terms of a chunk in a document of this title.
 pub(in crate::index) fn count_terms(chunk: &Chunk, title: &str) -> Counts {
     let analyzer = Analyzer::new(chunk.language.as_deref());
+    let above = chunk.section.iter().map(String::as_str).chain([title]);
+    count(&analyzer, [&chunk.text, &chunk.lead], above)
+}
+
+/// Counts the terms of a text and of what stands above it.
+pub(super) fn count<'a>(
+    analyzer: &Analyzer,
+    body: [&str; 2],
+    above: impl Iterator<Item = &'a str>,
+) -> Counts {
     let mut counts = Counts::default();
-    for text in [&chunk.text, &chunk.lead] {
+    for text in body {
         analyzer.terms(text, |term| {
             counts.terms.entry(term.to_string()).or_default().0 += 1;
             counts.body += 1;
         });
     }
-    for text in chunk.section.iter().map(String::as_str).chain([title]) {
+    for text in above {
         analyzer.terms(text, |term| {
             counts.terms.entry(term.to_string()).or_default().1 += 1;
             counts.head += 1;

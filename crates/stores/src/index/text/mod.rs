@@ -1,22 +1,27 @@
 //! The full text of a box: finds chunks by their words.
 //!
-//! A small box has its text index in memory, built when first asked and forgotten at each change: that is faster than
+//! A small box has its terms in memory ([`small`]), read when first asked and forgotten at each change: that is faster than
 //! opening files. A larger one has it in a folder beside its file. Its last commit names the change of the truth that it
 //! includes; what came later is caught up when it is opened, and an index that is ahead of the truth is made anew.
 
 mod analyzer;
+mod bm25;
 mod counts;
+mod small;
 mod terms;
 
-use std::{fs, path::PathBuf};
+use std::{fs, path::PathBuf, sync::Arc};
+
+pub(super) use bm25::Field;
 
 pub(super) use counts::{Counts, count_terms, query_terms};
 use engine::Fault;
 use parking_lot::Mutex;
 use rusqlite::Connection;
+use small::Small;
 use tantivy::{
     Index, IndexReader, IndexWriter, ReloadPolicy, TantivyError, index::SegmentId,
-    indexer::IndexWriterOptions, indexer::SingleSegmentIndexWriter,
+    indexer::IndexWriterOptions,
 };
 pub(super) use terms::HEADING_WEIGHT;
 use terms::{Fields, Languages};
@@ -26,15 +31,12 @@ use super::{
     truth::{self, Change},
 };
 
-/// Chunks up to which a box keeps its text index in memory: indexing them takes about 10 ms, the most that opening a cold
-/// box may take.
+/// Chunks up to which a box keeps its terms in memory: reading them takes about 10 ms, the most that opening a cold box
+/// may take.
 const IN_MEMORY: u64 = 256;
 
 /// The least that tantivy takes for the buffer of a writer; it is filled only as far as a file needs.
 const WRITER_BYTES: usize = 15_000_000;
-
-/// The same for an index in memory, which holds few chunks: most of its cost is to clear this buffer.
-const MEMORY_BYTES: usize = 3_000_000;
 
 /// A segment up to this size is rewritten at once when something in it is removed, so that its words are gone from the
 /// disk within about a second; a larger one when a hundredth of it is removed.
@@ -52,25 +54,28 @@ pub(super) struct Text {
 
 #[derive(Default)]
 struct State {
+    /// Of a small box.
+    small: Option<Arc<Small>>,
+    /// Of a larger one.
     open: Option<Open>,
     retired: bool,
 }
 
+/// The index on disk.
 struct Open {
     index: Index,
     reader: IndexReader,
     fields: Fields,
     languages: Languages,
-    /// Only where the index is on disk and was changed since it was opened.
+    /// Only where it was changed since it was opened.
     writer: Option<IndexWriter>,
-    on_disk: bool,
     /// The latest change of the truth that is in it.
     has: i64,
 }
 
 /// What is left to do once the truth has the change too.
 pub(super) enum Pending {
-    /// The index in memory is out of date.
+    /// What is in memory is out of date.
     Forget,
     /// The index on disk has the change, and starts to show it.
     Show,
@@ -87,11 +92,11 @@ impl Text {
     /// because a commit takes as long as ten such files; what is removed goes at once.
     pub(super) fn prepare(&self, transaction: &Connection, change: &Change) -> Result<Pending, Fault> {
         let mut state = self.state.lock();
-        if !self.folder.exists() && truth::chunk_count(transaction).map_err(Fault::internal)? <= IN_MEMORY {
+        if self.is_small(transaction)? {
             truth::forget_changes(transaction, change.number - 1).map_err(Fault::internal)?;
             return Ok(Pending::Forget);
         }
-        if let Some(open) = state.open.as_ref().filter(|open| open.on_disk) {
+        if let Some(open) = &state.open {
             truth::forget_changes(transaction, open.has).map_err(Fault::internal)?;
         }
         let (files, chunks) = truth::remembered_changes(transaction).map_err(Fault::internal)?;
@@ -99,9 +104,7 @@ impl Text {
         if self.folder.exists() && change.before.is_none() && few {
             return Ok(Pending::Wait);
         }
-        if state.open.as_ref().is_some_and(|open| !open.on_disk) {
-            state.open = None;
-        }
+        state.small = None;
         let written = self.opened(&mut state, transaction, change.number).map(drop);
         if written.is_err() {
             state.open = None;
@@ -118,7 +121,8 @@ impl Text {
                 open.rewrite();
             }
             (Pending::Wait, _) => {}
-            (Pending::Forget | Pending::Show, _) => state.open = None,
+            (Pending::Forget, _) => state.small = None,
+            (Pending::Show, None) => {}
         }
         Ok(())
     }
@@ -130,7 +134,7 @@ impl Text {
     }
 
     pub(super) fn retire(&self) {
-        *self.state.lock() = State { open: None, retired: true };
+        *self.state.lock() = State { retired: true, ..State::default() };
     }
 
     /// The numbers of the chunks that share words with `query`, best first, with their BM25 scores.
@@ -146,6 +150,10 @@ impl Text {
             if state.retired {
                 return Ok(Vec::new());
             }
+            if let Some(small) = self.small(&mut state, connection)? {
+                drop(state);
+                return Ok(small.search(query, files, limit));
+            }
             let latest = truth::latest_change(connection).map_err(Fault::internal)?;
             let had = state.open.as_ref().map(|open| open.has);
             let open = self.opened(&mut state, connection, latest)?;
@@ -158,6 +166,19 @@ impl Text {
         fields.search(&searcher, &*query, limit).map_err(Fault::internal)
     }
 
+    /// The terms of a small box; nothing for a larger one.
+    fn small(&self, state: &mut State, connection: &Connection) -> Result<Option<Arc<Small>>, Fault> {
+        if state.small.is_none() && state.open.is_none() && self.is_small(connection)? {
+            state.small = Some(Arc::new(Small::of(connection).map_err(Fault::internal)?));
+        }
+        Ok(state.small.clone())
+    }
+
+    /// Whether the box was never larger than what is kept in memory.
+    fn is_small(&self, connection: &Connection) -> Result<bool, Fault> {
+        Ok(!self.folder.exists() && truth::chunk_count(connection).map_err(Fault::internal)? <= IN_MEMORY)
+    }
+
     /// The index with all changes up to `latest` in it; those it had before are shown.
     fn opened<'a>(
         &self,
@@ -165,18 +186,14 @@ impl Text {
         connection: &Connection,
         latest: i64,
     ) -> Result<&'a mut Open, Fault> {
-        if let Some(open) = state.open.as_mut().filter(|open| open.on_disk && open.has < latest)
+        if let Some(open) = state.open.as_mut().filter(|open| open.has < latest)
             && !open.catch_up(connection, latest)?
         {
             state.open = None;
             self.discard();
         }
         if state.open.is_none() {
-            let on_disk =
-                self.folder.exists() || truth::chunk_count(connection).map_err(Fault::internal)? > IN_MEMORY;
-            let opened =
-                if on_disk { self.on_disk_index(connection, latest) } else { in_memory_index(connection) };
-            state.open = Some(opened?);
+            state.open = Some(self.on_disk_index(connection, latest)?);
         }
         state.open.as_mut().ok_or_else(|| Fault::internal("no text index"))
     }
@@ -218,15 +235,7 @@ impl Text {
         let directory = tantivy::directory::MmapDirectory::open(&self.folder)?;
         let index = Index::open_or_create(directory, schema)?;
         let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
-        Ok(Open {
-            index,
-            reader,
-            fields,
-            languages: Languages::default(),
-            writer: None,
-            on_disk: true,
-            has: 0,
-        })
+        Ok(Open { index, reader, fields, languages: Languages::default(), writer: None, has: 0 })
     }
 
     fn discard(&self) {
@@ -312,7 +321,7 @@ impl Open {
             })
             .map(|segment| segment.id())
             .collect();
-        if let (Some(writer), true) = (self.writer.as_mut().filter(|_| self.on_disk), !due.is_empty()) {
+        if let (Some(writer), true) = (self.writer.as_mut(), !due.is_empty()) {
             // Nobody waits for it: a merge that fails leaves the segment as it was, and the next removal tries again.
             drop(writer.merge(&due));
         }
@@ -323,25 +332,6 @@ fn commit(writer: &mut IndexWriter, change: i64) -> tantivy::Result<()> {
     let mut prepared = writer.prepare_commit()?;
     prepared.set_payload(&change.to_string());
     prepared.commit().map(drop)
-}
-
-fn in_memory_index(connection: &Connection) -> Result<Open, Fault> {
-    let (schema, fields) = Fields::new();
-    let languages = Languages::of(connection).map_err(Fault::internal)?;
-    let mut writer: SingleSegmentIndexWriter = Index::builder()
-        .schema(schema)
-        .single_segment_index_writer(tantivy::directory::RamDirectory::create(), MEMORY_BYTES)
-        .map_err(Fault::internal)?;
-    let mut failed = None;
-    truth::each_passage(connection, None, |passage| {
-        failed = writer.add_document(fields.document(&passage, &languages)).err().or(failed.take());
-    })
-    .map_err(Fault::internal)?;
-    failed.map_or(Ok(()), |error| Err(Fault::internal(error)))?;
-    let index = writer.finalize().map_err(Fault::internal)?;
-    let reader =
-        index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into().map_err(Fault::internal)?;
-    Ok(Open { index, reader, fields, languages, writer: None, on_disk: false, has: 0 })
 }
 
 impl Wanted {

@@ -50,9 +50,14 @@ impl Languages {
         }
     }
 
+    /// What makes the terms of a chunk of this language.
+    pub(super) fn analyzer(&self, language: &Option<String>) -> Option<&Analyzer> {
+        self.analyzers.get(language).or(self.analyzers.values().next())
+    }
+
     /// The terms of a query: a word that two languages stem differently gives both stems. A chunk holds the stems of its
     /// own language only, so this counts nothing twice.
-    fn terms(&self, query: &str) -> BTreeSet<String> {
+    pub(super) fn terms(&self, query: &str) -> BTreeSet<String> {
         let mut terms = BTreeSet::new();
         for analyzer in
             self.known.iter().take(QUERY_LANGUAGES).filter_map(|language| self.analyzers.get(language))
@@ -100,9 +105,7 @@ impl Fields {
         let mut document = TantivyDocument::new();
         document.add_i64(self.file, passage.file);
         document.add_i64(self.chunk, passage.chunk);
-        if let Some(analyzer) =
-            languages.analyzers.get(&passage.language).or(languages.analyzers.values().next())
-        {
+        if let Some(analyzer) = languages.analyzer(&passage.language) {
             document.add_pre_tokenized_text(self.body, tokens(analyzer, &[&passage.text, &passage.lead]));
             let mut above: Vec<&str> = passage.section.iter().map(String::as_str).collect();
             above.push(&passage.title);
