@@ -140,7 +140,7 @@ impl Library {
 
     /// Tells listeners, on all nodes, that a file changed.
     pub fn tell(&self, file: FileRecord) {
-        let change = Change { box_id: file.box_id, file: file.id, status: file.status };
+        let change = Change::of(&file);
         let catalog = self.catalog.clone();
         self.tell_here(file);
         tokio::spawn(async move {
@@ -160,20 +160,27 @@ impl Library {
         let mut announced = self.catalog.announced();
         loop {
             match announced.recv().await {
-                Ok(Change { box_id, file, status }) => {
-                    if status == FileStatus::Queued {
+                Ok(change) => {
+                    if change.status == FileStatus::Queued {
                         self.wake.notify_waiters();
                     }
                     if self.events.receiver_count() > 0 {
-                        let reading = Writing::for_operator(box_id);
-                        let found = self.catalog.files(reading.reading(), &[file]).await.unwrap_or_default();
-                        found.into_iter().flatten().for_each(|file| self.tell_here(file));
+                        self.pass_on(change).await;
                     }
                 }
                 Err(broadcast::error::RecvError::Lagged(_)) => {}
                 Err(broadcast::error::RecvError::Closed) => return,
             }
         }
+    }
+
+    async fn pass_on(&self, change: Change) {
+        if let Some(last) = change.last {
+            return self.tell_here(*last);
+        }
+        let reading = Writing::for_operator(change.box_id);
+        let found = self.catalog.files(reading.reading(), &[change.file]).await.unwrap_or_default();
+        found.into_iter().flatten().for_each(|file| self.tell_here(file));
     }
 
     /// Every change from now on.

@@ -17,13 +17,17 @@ use tokio::{
 };
 use tokio_postgres::AsyncMessage;
 
-use super::{Sql, database::Turn, jobs::requeue_abandoned, postgres::Shared};
+use super::{
+    Sql, database::Turn, files::as_json, jobs::requeue_abandoned, postgres::Shared,
+};
 use crate::{Error, postgres::Connection};
 
 /// Changes kept for a listener that is slow.
 const CHANGES_KEPT: usize = 1024;
 /// How long to wait before listening again, once a connection was lost.
 const LISTEN_AGAIN: Duration = Duration::from_secs(1);
+/// Bytes in one announcement: the server takes less than 8,000.
+const MOST_SAID: usize = 7_900;
 /// In one process, ids share locks by their last byte: enough that two workers seldom meet.
 const LOCKS: usize = 64;
 
@@ -114,8 +118,7 @@ impl Nodes for Sql {
 
     async fn announce(&self, change: Change) -> Result<(), Fault> {
         let Some(server) = self.database.server() else { return Ok(()) };
-        let Change { box_id, file, status } = change;
-        let said = format!("{} {box_id} {file} {}", self.nodes.id, status.as_str());
+        let said = write_change(change, &self.nodes.id);
         let channel = channel(server.shared());
         self.database.read(|t| t.execute("select pg_notify($1, $2)", &[channel.into(), said.into()]))?;
         Ok(())
@@ -236,11 +239,33 @@ async fn listen(
     }
 }
 
-/// A change that another node announced.
+/// A change as it is announced: the node, the box, the file, its status, and what it was where it is going away. What is
+/// too long to be said is left out, the longest first.
+fn write_change(change: Change, own: &str) -> String {
+    let Change { box_id, file, status, last } = change;
+    let head = format!("{own} {box_id} {file} {}", status.as_str());
+    let Some(mut last) = last else { return head };
+    let mut said = format!("{head} {}", as_json(&last));
+    if said.len() > MOST_SAID {
+        last.metadata.clear();
+        last.warnings.clear();
+        last.error = None;
+        said = format!("{head} {}", as_json(&last));
+    }
+    if said.len() > MOST_SAID {
+        last.tags.clear();
+        last.external_id = None;
+        said = format!("{head} {}", as_json(&last));
+    }
+    said
+}
+
+/// A change that another node announced; a node of an older version says nothing of what it was.
 fn read_change(said: &str, own: &str) -> Option<Change> {
-    let mut words = said.split(' ');
+    let mut words = said.splitn(5, ' ');
     let node = words.next()?;
     let (box_id, file): (BoxId, FileId) = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
     let status = words.next()?.parse().ok()?;
-    (node != own).then_some(Change { box_id, file, status })
+    let last = words.next().and_then(|last| serde_json::from_str(last).ok());
+    (node != own).then_some(Change { box_id, file, status, last })
 }

@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// What its owner calls a file: the last part of a path, without control characters.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileName(String);
 
 impl FileName {
@@ -96,7 +96,7 @@ impl FromStr for FileStatus {
 }
 
 /// The text read from a file, in numbers.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Extent {
     /// Pages.
     pub pages: u32,
@@ -107,7 +107,7 @@ pub struct Extent {
 }
 
 /// How far reading has come.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileProgress {
     /// Pages read so far.
     pub done: u32,
@@ -116,7 +116,7 @@ pub struct FileProgress {
 }
 
 /// A file.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FileRecord {
     /// Names the file for good, over all versions of its content.
     pub id: FileId,

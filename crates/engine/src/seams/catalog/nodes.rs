@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use tokio::sync::broadcast;
 
-use super::files::FileStatus;
+use super::files::{FileRecord, FileStatus};
 use crate::{
     Fault,
     ids::{BoxId, FileId},
@@ -34,7 +34,7 @@ impl Held {
 }
 
 /// A file that changed, as one node tells the others.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Change {
     /// Its box.
     pub box_id: BoxId,
@@ -42,6 +42,16 @@ pub struct Change {
     pub file: FileId,
     /// How it stands now.
     pub status: FileStatus,
+    /// What it was, where it is going away: whoever hears of it may not find it any more. What is long of it may lack.
+    pub last: Option<Box<FileRecord>>,
+}
+
+impl Change {
+    /// What there is to tell of a file that stands like this now.
+    pub fn of(file: &FileRecord) -> Self {
+        let last = (file.status == FileStatus::Deleting).then(|| Box::new(file.clone()));
+        Change { box_id: file.box_id, file: file.id, status: file.status, last }
+    }
 }
 
 /// The nodes of one catalog. Where it is one process' own, that is one.

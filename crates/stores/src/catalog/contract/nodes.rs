@@ -5,8 +5,8 @@ use std::{sync::Arc, time::Duration};
 use engine::{
     ids::{BoxId, FileId},
     seams::catalog::{
-        Account, Attempts, Begun, Boxes, Change, Claim, FileStatus, Files, Jobs, Month, NewReservation,
-        NewUser, Nodes, Operation, ReindexAction, Reindexing, Units, Users,
+        Account, Attempts, Begun, Boxes, Change, Claim, FileRecord, FileStatus, Files, Jobs, Month,
+        NewReservation, NewUser, Nodes, Operation, ReindexAction, Reindexing, Units, Users,
     },
 };
 use jiff::Timestamp;
@@ -168,18 +168,40 @@ async fn nodes_hear_each_other() {
         return;
     }
     let (here, there) = (place.open(), place.open());
-    let mut heard = there.announced();
-    let change =
-        Change { box_id: BoxId::generate(), file: FileId::generate(), status: FileStatus::ReadyWithWarnings };
-    // Listening begins a moment later: said again until it is heard.
-    let said = async {
-        loop {
-            here.announce(change).await.unwrap();
-            tokio::time::sleep(Duration::from_millis(20)).await;
+    let owner = account(&here).await.user;
+    let record = here.add_box("papers".parse().unwrap(), owner).await.unwrap();
+    let writing = engine::access::Writing::for_operator(record.id);
+    let file = here.add_file(&writing, upload("one", "one", None)).await.unwrap().file;
+    let gone = FileRecord { status: FileStatus::Deleting, ..file.clone() };
+    let short = FileRecord { size: 45_000, ..gone.clone() };
+    let mut wordy = short.clone();
+    wordy.metadata.insert("abstract".into(), "long ".repeat(9_000).into());
+    let (mut heard, mut before) = (there.announced(), None);
+    for (told, expected) in [
+        (Change::of(&file), Change::of(&file)),
+        // Whoever hears of it does not find it any more, and is told what it was; but not at any length.
+        (Change::of(&gone), Change::of(&gone)),
+        (Change::of(&wordy), Change::of(&short)),
+    ] {
+        // Listening begins a moment later: said again until it is heard.
+        let said = async {
+            loop {
+                here.announce(told.clone()).await.unwrap();
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        };
+        let hear = async {
+            loop {
+                let change = Some(heard.recv().await.unwrap());
+                if change != before {
+                    return change;
+                }
+            }
+        };
+        tokio::select! {
+            change = hear => assert_eq!(change.as_ref(), Some(&expected)),
+            () = said => {}
         }
-    };
-    tokio::select! {
-        received = heard.recv() => assert_eq!(received.unwrap(), change),
-        () = said => {}
+        before = Some(expected);
     }
 }
