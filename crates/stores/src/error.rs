@@ -44,6 +44,14 @@ pub enum Error {
         /// What this program knows.
         known: i64,
     },
+    /// The tables are to lose what nodes of older versions still need.
+    #[error(
+        "{nodes} nodes of an older quire are running, which cannot go on with the tables of this one; stop them first"
+    )]
+    OlderNodes {
+        /// How many.
+        nodes: i64,
+    },
     /// The thread that writes has ended.
     #[error("the store is closed")]
     Closed,

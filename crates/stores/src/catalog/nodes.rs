@@ -18,7 +18,7 @@ use tokio::{
 use tokio_postgres::AsyncMessage;
 
 use super::{
-    Sql, database::Turn, files::as_json, jobs::requeue_abandoned, postgres::Shared,
+    Sql, database::Turn, files::as_json, jobs::requeue_abandoned, migrations::KNOWN, postgres::Shared,
 };
 use crate::{Error, postgres::Connection};
 
@@ -73,10 +73,10 @@ impl Nodes for Sql {
 
     async fn beat_node(&self, now: Timestamp) -> Result<(), Fault> {
         let node = self.nodes.id.clone();
-        let sql = "insert into nodes (id, heard_at) values ($1, $2)
+        let sql = "insert into nodes (id, heard_at, knows) values ($1, $2, $3)
                    on conflict (id) do update set heard_at = excluded.heard_at";
         self.database
-            .write_soon(Turn::Beside, move |t| Ok(t.execute(sql, &[node.into(), now.into()])?))
+            .write_soon(Turn::Beside, move |t| Ok(t.execute(sql, &[node.into(), now.into(), KNOWN.into()])?))
             .await
             .map(drop)
     }

@@ -2,9 +2,11 @@
 
 mod address;
 mod pool;
+mod steps;
 
 pub(crate) use address::Address;
 pub(crate) use pool::{Connection, Pool};
+pub(crate) use steps::{Step, run as run_steps};
 use tokio_postgres::error::SqlState;
 
 use crate::Error;

@@ -1,50 +1,90 @@
 //! The catalog's tables, step by step. Steps are only ever added, never changed.
 
-use rusqlite::Connection;
+use crate::{
+    Error,
+    postgres::{Connection, Step, run_steps},
+};
 
-use crate::Error;
-
-const STEPS: &[&str] = &[
-    include_str!("20261115_accounts.sql"),
-    include_str!("20261116_files.sql"),
-    include_str!("20261118_reindex.sql"),
-    include_str!("20261119_units.sql"),
-    include_str!("20261120_dashboard.sql"),
-    include_str!("20261120_nodes.sql"),
+const STEPS: &[Step] = &[
+    Step::adding(include_str!("20261115_accounts.sql")),
+    Step::adding(include_str!("20261116_files.sql")),
+    Step::adding(include_str!("20261118_reindex.sql")),
+    Step::adding(include_str!("20261119_units.sql")),
+    Step::adding(include_str!("20261120_dashboard.sql")),
+    Step::adding(include_str!("20261120_nodes.sql")),
+    Step::adding(include_str!("20261121_versions.sql")),
 ];
 
+/// How many steps this program knows.
+pub(super) const KNOWN: i64 = STEPS.len() as i64;
+
 /// Runs the steps that the file has not seen, each in its own transaction.
-pub(super) fn run_on_file(connection: &mut Connection) -> Result<(), Error> {
+pub(super) fn run_on_file(connection: &mut rusqlite::Connection) -> Result<(), Error> {
     loop {
         // Immediate: two processes that start together take turns, and the second finds nothing left to do.
         let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
         let done: i64 = transaction.query_row("pragma user_version", [], |row| row.get(0))?;
-        let known = STEPS.len() as i64;
-        if done > known {
-            return Err(Error::TooNew { found: done, known });
+        if done > KNOWN {
+            return Err(Error::TooNew { found: done, known: KNOWN });
         }
         let Some(step) = STEPS.get(done as usize) else { return Ok(()) };
-        transaction.execute_batch(step)?;
+        transaction.execute_batch(step.sql)?;
         transaction.pragma_update(None, "user_version", done + 1)?;
         transaction.commit()?;
     }
 }
 
-/// Runs the steps that the server has not seen. Nodes that start together take turns; a node of an older version than
-/// the tables goes on, because steps only add what it does not look at.
-pub(super) async fn run_on_server(connection: &crate::postgres::Connection) -> Result<(), Error> {
-    let transaction = "begin; select pg_advisory_xact_lock(hashtextextended('quire/migrations', 0));
-                       create table if not exists catalog_steps (step bigint primary key)";
-    loop {
-        connection.batch_execute(transaction).await?;
-        let done: i64 = connection.query_one("select count(*) from catalog_steps", &[]).await?.get(0);
-        if done > STEPS.len() as i64 {
-            tracing::warn!(done, known = STEPS.len(), "The catalog is of a newer version than this program");
-        }
-        let Some(step) = STEPS.get(done as usize) else {
-            return Ok(connection.batch_execute("commit").await?);
-        };
-        let noted = format!("{step}; insert into catalog_steps (step) values ({}); commit", done + 1);
-        connection.batch_execute(&noted).await?;
+/// Runs the steps that the server has not seen.
+pub(super) async fn run_on_server(connection: &Connection) -> Result<(), Error> {
+    run_steps(connection, "catalog_steps", STEPS, Some(ALIVE)).await
+}
+
+/// Counts nodes that were heard of just now and know fewer steps than `$1`. One that says nothing of it is of the first
+/// version that ran beside others.
+const ALIVE: &str = "select count(*) from nodes where coalesce(knows, 6) < $1
+                     and heard_at > extract(epoch from clock_timestamp()) * 1000 - 15000";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::postgres::{Address, Pool};
+
+    /// A catalog as this version makes it, in a schema of the test's own.
+    async fn made() -> Option<(Connection, String)> {
+        let url = crate::scaled::schema()?;
+        drop(crate::catalog::Sql::connect(&url).unwrap());
+        Some((Pool::new(Address::parse(&url).unwrap(), 1).get().await.unwrap(), url))
+    }
+
+    /// The steps of a version to come.
+    fn with(step: Step) -> Vec<Step> {
+        let known = STEPS.iter().map(|step| Step { ..*step });
+        known.chain([step]).collect()
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_step_that_adds_leaves_this_version_running() {
+        let Some((connection, url)) = made().await else { return };
+        let later =
+            with(Step::adding("alter table files add column mood text; create table moods (name text)"));
+        run_steps(&connection, "catalog_steps", &later, Some(ALIVE)).await.unwrap();
+        run_on_server(&connection).await.unwrap();
+        drop(crate::catalog::Sql::connect(&url).unwrap());
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_step_that_takes_away_waits_for_older_nodes_and_keeps_them_out() {
+        use engine::seams::catalog::Nodes;
+        let Some((connection, url)) = made().await else { return };
+        let node = crate::catalog::Sql::connect(&url).unwrap();
+        node.beat_node(jiff::Timestamp::now()).await.unwrap();
+        let needs = STEPS.len() + 1;
+        let later = with(Step { sql: "alter table files drop column error", needs });
+        let waits = run_steps(&connection, "catalog_steps", &later, Some(ALIVE)).await.unwrap_err();
+        assert!(matches!(waits, Error::OlderNodes { nodes: 1 }), "{waits}");
+        connection.batch_execute("rollback; delete from nodes").await.unwrap();
+        run_steps(&connection, "catalog_steps", &later, Some(ALIVE)).await.unwrap();
+        let refused = crate::catalog::Sql::connect(&url).map(drop).unwrap_err().to_string();
+        assert!(refused.contains("use a newer quire"), "{refused}");
     }
 }

@@ -2,14 +2,16 @@
 
 use crate::{
     Error,
-    postgres::{Address, Connection, Pool},
+    postgres::{Address, Connection, Pool, Step, run_steps},
 };
 
 /// The oldest pgvector that goes on looking where a filter leaves too few.
 const OLDEST_PGVECTOR: (u32, u32) = (0, 8);
 
 /// Steps are only ever added, never changed. Numbers are given by sequences, so that none ever comes back.
-const STEPS: &[&str] = &["
+const STEPS: &[Step] = &[Step::adding(TABLES)];
+
+const TABLES: &str = "
     create table index_boxes (
         number bigint generated always as identity primary key,
         model text,
@@ -91,7 +93,7 @@ const STEPS: &[&str] = &["
         primary key (box, term, file, part) include (hits)
     );
     alter table index_postings set (autovacuum_vacuum_insert_scale_factor = 0.05);
-"];
+";
 
 /// Brings the tables up to date, once however many nodes start.
 pub(super) async fn prepare(address: &Address) -> Result<(), Error> {
@@ -102,17 +104,10 @@ pub(super) async fn prepare(address: &Address) -> Result<(), Error> {
         let made = connection.batch_execute(&format!("create schema if not exists {schema}")).await;
         made.or_else(|error| if error.code().is_some() { Ok(()) } else { Err(error) })?;
     }
-    loop {
-        let begin = "begin; select pg_advisory_xact_lock(hashtextextended('quire/migrations', 0));
-                     create extension if not exists vector with schema public;
-                     create table if not exists index_steps (step bigint primary key)";
-        connection.batch_execute(begin).await?;
-        let done: i64 = connection.query_one("select count(*) from index_steps", &[]).await?.try_get(0)?;
-        let Some(step) = STEPS.get(done as usize) else { break };
-        let noted = format!("{step}; insert into index_steps (step) values ({}); commit", done + 1);
-        connection.batch_execute(&noted).await?;
-    }
-    connection.batch_execute("commit").await?;
+    let extended = "begin; select pg_advisory_xact_lock(hashtextextended('quire/migrations', 0));
+                    create extension if not exists vector with schema public; commit";
+    connection.batch_execute(extended).await?;
+    run_steps(&connection, "index_steps", STEPS, None).await?;
     let version = pgvector(&connection).await?;
     let mut numbers = version.split('.').map(|number| number.parse().unwrap_or(0));
     if (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)) < OLDEST_PGVECTOR {
