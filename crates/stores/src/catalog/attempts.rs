@@ -33,9 +33,9 @@ impl Attempts for Sql {
         expires_at: Timestamp,
     ) -> Result<(), Fault> {
         self.database
-            .write(move |t| {
+            .write_again(Turn::Alone, false, move |t, _| {
                 charge_attempt(t, attempt)?;
-                if let Some(answer) = answer {
+                if let Some(answer) = answer.clone() {
                     keep(t, attempt, answer, expires_at)?;
                 }
                 // Still without an answer: there is none to keep.

@@ -3,11 +3,19 @@
 //! Every table's code runs on both without knowing which: a `SQLite` file has one writer, and `PostgreSQL`, which has
 //! many, keeps those apart with locks that this module asks for. So a write may look before it changes.
 
-use engine::Fault;
+use std::time::{Duration, Instant};
+
+use engine::{Fault, Reason};
 use tokio::sync::oneshot;
 
 use super::{postgres, sql::Transaction, sqlite};
 use crate::{Error, postgres::Address};
+
+/// How long what was done already waits for a server that is away: most failovers are over by then, and most clients wait
+/// longer.
+const FAILOVER: Duration = Duration::from_secs(10);
+/// The pause between two tries.
+const PAUSE: Duration = Duration::from_millis(250);
 
 /// Told after the commit whether it held.
 pub(super) type Answer = Box<dyn FnOnce(Result<(), Error>) + Send>;
@@ -114,6 +122,29 @@ impl Database {
         write: impl FnOnce(&Transaction<'_>) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, Fault> {
         self.queue(turn, false, write).await
+    }
+
+    /// Writes what means the same however often it is done, `soon` as [`write_soon`](Self::write_soon) has it: where the
+    /// server went away it is done again, for as long as a failover takes. A connection that is lost at the commit does not
+    /// say whether that held; whoever writes is told that this is not the first time, and looks.
+    pub(crate) async fn write_again<T: Send + 'static>(
+        &self,
+        turn: Turn,
+        soon: bool,
+        write: impl Fn(&Transaction<'_>, bool) -> Result<T, Fault> + Clone + Send + 'static,
+    ) -> Result<T, Fault> {
+        let until = Instant::now() + FAILOVER;
+        let mut again = false;
+        loop {
+            let (write, first_or_not) = (write.clone(), again);
+            let written = self.queue(turn.clone(), !soon, move |t| write(t, first_or_not)).await;
+            let away = matches!(&written, Err(fault) if fault.reason == Reason::UpstreamUnavailable);
+            if !away || Instant::now() > until {
+                return written;
+            }
+            again = true;
+            tokio::time::sleep(PAUSE).await;
+        }
     }
 
     async fn queue<T: Send + 'static>(

@@ -92,7 +92,7 @@ impl Nodes for Sql {
             .write(move |t| {
                 let buried = t.execute("delete from nodes where heard_at < $1", &[since.into()])?;
                 for sql in [
-                    "delete from unit_reservations where node not in (select id from nodes)",
+                    "delete from unit_reservations where settled < 2 and node not in (select id from nodes)",
                     "delete from attempts where status is null and node not in (select id from nodes)",
                     "update reindexes set state = 'wanted' where state = 'running'
                      and node not in (select id from nodes)",

@@ -1,5 +1,7 @@
 //! The ledger of intelligence units.
 
+use std::time::Duration;
+
 use async_trait::async_trait;
 use engine::{
     Fault,
@@ -16,19 +18,37 @@ use super::{
 };
 use crate::Error;
 
+/// How long a charge can be looked up once it is made: longer than anybody tries.
+const LOOKED_UP_FOR: Duration = Duration::from_secs(60);
+
 #[async_trait]
 impl Units for Sql {
     async fn reserve_units(&self, new: NewReservation) -> Result<Reservation, Fault> {
-        let node = self.nodes.id.clone();
-        self.database.write_soon(turn(new.account.user), move |t| reserve(t, &new, node)).await
+        let (node, id) = (self.nodes.id.clone(), ReservationId::generate());
+        self.database
+            .write_again(turn(new.account.user), true, move |t, again| {
+                let held = "select 1 from unit_reservations where id = $1";
+                if again && t.first(held, &[id.into()])?.is_some() {
+                    return Ok(reservation(id, &new));
+                }
+                reserve(t, id, &new, node.clone())
+            })
+            .await
     }
 
     async fn settle_units(&self, reservation: &Reservation, actual: u64) -> Result<Balance, Fault> {
         let (reservation, actual) = (reservation.clone(), actual.min(reservation.most));
         // Outlives the process; only a power cut can take it back, and then nobody is charged too much.
         self.database
-            .write_soon(turn(reservation.account.user), move |t| {
-                settle(t, reservation.id, actual)?;
+            .write_again(turn(reservation.account.user), true, move |t, again| {
+                let sql = "select settled from unit_reservations where id = $1";
+                let stands = if again { t.first(sql, &[reservation.id.into()])? } else { None };
+                match stands.map(|row| row.integer(0)).transpose()? {
+                    Some(1..) => {}
+                    // Given back while this node was not heard of: nothing was charged, and the call may be made again.
+                    None if again => return Err(Error::Away(format!("{} is gone", reservation.id)).into()),
+                    Some(_) | None => settle(t, reservation.id, actual)?,
+                }
                 Ok(balance(t, reservation.account, reservation.month)?)
             })
             .await
@@ -37,7 +57,7 @@ impl Units for Sql {
     async fn release_units(&self, reservation: &Reservation) -> Result<(), Fault> {
         let id = reservation.id;
         self.database
-            .write_soon(Turn::Beside, move |t| {
+            .write_again(Turn::Beside, true, move |t, _| {
                 t.execute("delete from unit_reservations where id = $1 and settled = 0", &[id.into()])?;
                 Ok(())
             })
@@ -76,9 +96,17 @@ fn turn(user: UserId) -> Turn {
     Turn::Of(user.to_string())
 }
 
-fn reserve(transaction: &Transaction<'_>, new: &NewReservation, node: String) -> Result<Reservation, Fault> {
-    let Account { user, .. } = new.account;
-    let (id, month) = (ReservationId::generate(), Month::of(new.now));
+fn reservation(id: ReservationId, new: &NewReservation) -> Reservation {
+    Reservation { id, account: new.account, month: Month::of(new.now), most: new.most }
+}
+
+fn reserve(
+    transaction: &Transaction<'_>,
+    id: ReservationId,
+    new: &NewReservation,
+    node: String,
+) -> Result<Reservation, Fault> {
+    let (Account { user, .. }, month) = (new.account, Month::of(new.now));
     let balance = balance(transaction, new.account, month)?;
     if new.most > balance.free() {
         return Err(balance.too_little(new.most, new.now));
@@ -100,7 +128,7 @@ fn reserve(transaction: &Transaction<'_>, new: &NewReservation, node: String) ->
             node.into(),
         ],
     )?;
-    Ok(Reservation { id, account: new.account, month, most: new.most })
+    Ok(reservation(id, new))
 }
 
 /// Charges at once, or, within an attempt, leaves that to the attempt's end.
@@ -135,8 +163,12 @@ fn charge(transaction: &Transaction<'_>, column: &str, value: Value) -> Result<(
             charge_day(transaction, user, &row, charged)?;
         }
     }
-    transaction
-        .execute(&format!("delete from unit_reservations where {column} = $1 and settled = 1"), &[value])?;
+    // It stays for a moment, for whoever does not hear of this commit.
+    let sql = format!(
+        "update unit_reservations set settled = 2, expires_at = $2 where {column} = $1 and settled = 1"
+    );
+    let until = Timestamp::now().saturating_add(LOOKED_UP_FOR).unwrap_or(Timestamp::MAX);
+    transaction.execute(&sql, &[value, until.into()])?;
     Ok(())
 }
 
@@ -165,7 +197,7 @@ fn balance(transaction: &Transaction<'_>, account: Account, month: Month) -> Res
                cast(coalesce(sum(case r.settled when 1 then r.units end), 0) as bigint),
                cast(coalesce(sum(case r.settled when 0 then r.units end), 0) as bigint)
                from users u join plans p on p.name = u.plan
-               left join unit_reservations r on r.user_id = u.id and r.month = $1
+               left join unit_reservations r on r.user_id = u.id and r.month = $1 and r.settled < 2
                where u.id = $2 group by u.id, u.monthly_units, p.monthly_units";
     let row = transaction.first(sql, &[month.to_string().into(), account.user.into()])?;
     let row = row.ok_or_else(|| Error::Corrupt(format!("no account {}", account.user)))?;

@@ -1,6 +1,7 @@
 //! What every catalog must do, run against each of them.
 
 mod attempts;
+mod cut;
 mod dashboard;
 mod nodes;
 mod units;

@@ -13,6 +13,7 @@ const STEPS: &[Step] = &[
     Step::adding(include_str!("20261120_dashboard.sql")),
     Step::adding(include_str!("20261120_nodes.sql")),
     Step::adding(include_str!("20261121_versions.sql")),
+    Step::adding(include_str!("20261121_settled.sql")),
 ];
 
 /// How many steps this program knows.
