@@ -161,10 +161,17 @@ async fn the_contract_holds_on_a_server() {
     contract::holds(Arc::new(Postgres::connect(&url, &[]).await.unwrap())).await;
 }
 
-/// A second connection in the replica's place: every read goes there first.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_contract_holds_with_a_replica_that_is_away() {
     let Some(url) = crate::scaled::schema() else { return };
     let nowhere = "postgresql://quire@127.0.0.1:1/quire";
     contract::holds(Arc::new(Postgres::connect(&url, &[nowhere]).await.unwrap())).await;
+}
+
+/// One that never hears of anything, and one that has everything at once: the primary itself.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_contract_holds_with_a_replica_that_is_behind() {
+    let (Some(url), Some(empty)) = (crate::scaled::schema(), crate::scaled::schema()) else { return };
+    Postgres::connect(&empty, &[]).await.unwrap();
+    contract::holds(Arc::new(Postgres::connect(&url, &[&empty, &url]).await.unwrap())).await;
 }

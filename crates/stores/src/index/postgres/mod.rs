@@ -2,23 +2,19 @@
 //!
 //! - [`schema`]: the tables; a box's content has a number, and a name leads to it, so that adopting a draft changes names.
 //! - [`store`]: storing and removing files.
-//! - [`nearest`]: vectors, by an exact scan in a small box and by HNSW in a large one.
+//! - [`nearest`]: vectors, by an exact scan in a small box and by HNSW in a large one; [`tend`] builds what that walks.
 //! - [`words`]: full text: postings in a table, and the same BM25 over the same terms as the embedded index has.
-//! - [`read`]: pages, chunks and contents.
+//! - [`read`]: pages, chunks and contents; [`replicas`]: from where.
 
 mod nearest;
 mod read;
+mod replicas;
 mod schema;
 mod store;
+mod tend;
 mod words;
 
-use std::{
-    collections::HashSet,
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
-};
+use std::{collections::HashMap, sync::Arc};
 
 use async_trait::async_trait;
 use engine::{
@@ -29,6 +25,7 @@ use engine::{
     seams::index::{Chunk, Contents, Index, IndexedChunk, Recall, Recalled, Removed},
 };
 use parking_lot::Mutex;
+use replicas::{Replica, Replicas};
 
 use super::open::other_model;
 use crate::{
@@ -49,11 +46,10 @@ pub struct Postgres {
 
 struct Shared {
     primary: Pool,
-    /// Where searches go, in turn.
-    replicas: Vec<Pool>,
-    turn: AtomicUsize,
-    /// Boxes whose vectors have an index, or are just getting one.
-    indexed: Mutex<HashSet<i64>>,
+    /// Where searches go.
+    replicas: Replicas,
+    /// How many chunks each large box without an index had when it was last looked at.
+    growing: Mutex<HashMap<i64, i64>>,
 }
 
 /// A transaction under way; undone where it is dropped before its end.
@@ -85,27 +81,41 @@ impl Postgres {
             |url: &str| Ok::<_, Error>(Pool::greeting(Address::parse(url)?, CONNECTIONS, nearest::SETTINGS));
         let primary = pool(url)?;
         schema::prepare(&Address::parse(url)?).await?;
-        let replicas = replicas.iter().map(|url| pool(url)).collect::<Result<_, _>>()?;
-        let shared = Shared { primary, replicas, turn: AtomicUsize::new(0), indexed: Mutex::default() };
-        Ok(Postgres { shared: Arc::new(shared), draft: false })
+        let replicas = Replicas::new(replicas.iter().map(|url| pool(url)).collect::<Result<_, _>>()?);
+        let shared = Arc::new(Shared { primary, replicas, growing: Mutex::default() });
+        tokio::spawn(tend::run(Arc::downgrade(&shared)));
+        Ok(Postgres { shared, draft: false })
     }
 
-    /// Reads, from a replica where there is one. What was lost on the way is asked for again, of the primary.
+    /// Where to read what there is of a box.
+    async fn source(&self, box_id: BoxId) -> Result<Option<&Replica>, Error> {
+        self.shared.replicas.with(&self.shared.primary, (box_id, self.draft)).await
+    }
+
+    /// Reads what there is of a box.
     async fn read<T, F: Future<Output = Result<T, Error>> + Send>(
         &self,
+        box_id: BoxId,
         work: impl Fn(Connection) -> F + Send + Sync,
     ) -> Result<T, Error> {
-        let turn = self.shared.turn.fetch_add(1, Ordering::Relaxed);
-        let replicas = &self.shared.replicas;
-        let first = replicas.get(turn % replicas.len().max(1)).unwrap_or(&self.shared.primary);
-        let tried = async { work(first.get().await?).await };
-        match tried.await {
-            Err(Error::Away(_)) => {
-                first.forget_idle();
-                work(self.shared.primary.get().await?).await
-            }
-            done => done,
+        self.read_from(self.source(box_id).await?, work).await
+    }
+
+    /// Reads, from a replica or from the primary. What was lost on the way is asked for again, of the primary.
+    async fn read_from<T, F: Future<Output = Result<T, Error>> + Send>(
+        &self,
+        replica: Option<&Replica>,
+        work: impl Fn(Connection) -> F + Send + Sync,
+    ) -> Result<T, Error> {
+        let primary = &self.shared.primary;
+        let tried = async { work(replica.map_or(primary, |replica| &replica.pool).get().await?).await };
+        match (tried.await, replica) {
+            // Whatever is wrong with it: a replica also gives up queries that stand in the way of what it follows.
+            (Err(error), Some(replica)) => replica.rest(&error),
+            (Err(Error::Away(_)), None) => primary.forget_idle(),
+            (done, _) => return done,
         }
+        work(primary.get().await?).await
     }
 
     /// Begins to change something.
@@ -158,10 +168,8 @@ impl Index for Postgres {
     ) -> Result<(), Fault> {
         let incoming = store::Incoming::of(file, document, chunks, model);
         let transaction = self.begin().await?;
-        let stored = store::replace(&transaction.0, writing.box_id(), self.draft, &incoming).await?;
+        store::replace(&transaction.0, writing.box_id(), self.draft, &incoming).await?;
         transaction.commit().await?;
-        let (number, chunks_now) = stored;
-        self.index_when_large(number, chunks_now, chunks.first().map_or(0, |chunk| chunk.vector.len()));
         Ok(())
     }
 
@@ -190,13 +198,14 @@ impl Index for Postgres {
         limit: u32,
     ) -> Result<Vec<Page>, Fault> {
         let (box_id, numbers) = (reading.box_id(), from..from.saturating_add(limit));
-        let pages =
-            self.read(|connection| read::pages(connection, box_id, self.draft, file, numbers.clone()));
+        let pages = self
+            .read(box_id, |connection| read::pages(connection, box_id, self.draft, file, numbers.clone()));
         Ok(pages.await?)
     }
 
     async fn recall(&self, reading: &Reading, recall: Recall<'_>) -> Result<Recalled, Fault> {
-        let content = self.read(|connection| self.content(connection, reading.box_id())).await?;
+        let source = self.source(reading.box_id()).await?;
+        let content = self.read_from(source, |connection| self.content(connection, reading.box_id())).await?;
         let Some(content) = content.filter(|content| content.chunks > 0) else {
             return Ok(Recalled::default());
         };
@@ -207,11 +216,11 @@ impl Index for Postgres {
         }
         let by_vector = async {
             let Some(vector) = recall.vector else { return Ok(Vec::new()) };
-            self.read(|connection| nearest::find(connection, &content, vector, &recall)).await
+            self.read_from(source, |connection| nearest::find(connection, &content, vector, &recall)).await
         };
         let by_text = async {
             let Some(text) = recall.text else { return Ok(Vec::new()) };
-            self.read(|connection| words::find(connection, &content, text, &recall)).await
+            self.read_from(source, |connection| words::find(connection, &content, text, &recall)).await
         };
         let (semantic, keyword) = tokio::try_join!(by_vector, by_text)?;
         Ok(Recalled { semantic, keyword })
@@ -224,22 +233,22 @@ impl Index for Postgres {
         vector: &[f32],
     ) -> Result<Vec<Option<f32>>, Fault> {
         let wanted = read::Wanted { box_id: reading.box_id(), draft: self.draft, ids };
-        Ok(self.read(|connection| read::cosines(connection, wanted, vector)).await?)
+        Ok(self.read(wanted.box_id, |connection| read::cosines(connection, wanted, vector)).await?)
     }
 
     async fn chunks(&self, reading: &Reading, ids: &[ChunkId]) -> Result<Vec<Option<Chunk>>, Fault> {
         let wanted = read::Wanted { box_id: reading.box_id(), draft: self.draft, ids };
-        Ok(self.read(|connection| read::chunks(connection, wanted)).await?)
+        Ok(self.read(wanted.box_id, |connection| read::chunks(connection, wanted)).await?)
     }
 
     async fn tokens(&self, reading: &Reading, ids: &[ChunkId]) -> Result<Vec<Vec<u8>>, Fault> {
         let wanted = read::Wanted { box_id: reading.box_id(), draft: self.draft, ids };
-        Ok(self.read(|connection| read::tokens(connection, wanted)).await?)
+        Ok(self.read(wanted.box_id, |connection| read::tokens(connection, wanted)).await?)
     }
 
     async fn vectors(&self, reading: &Reading, ids: &[ChunkId]) -> Result<Vec<Vec<f32>>, Fault> {
         let wanted = read::Wanted { box_id: reading.box_id(), draft: self.draft, ids };
-        Ok(self.read(|connection| read::vectors(connection, wanted)).await?)
+        Ok(self.read(wanted.box_id, |connection| read::vectors(connection, wanted)).await?)
     }
 
     async fn contents(&self, reading: &Reading) -> Result<Contents, Fault> {
@@ -259,6 +268,6 @@ impl Index for Postgres {
     }
 
     async fn describe(&self) -> Result<String, Fault> {
-        Ok(self.read(schema::describe).await?)
+        Ok(self.read_from(None, schema::describe).await?)
     }
 }

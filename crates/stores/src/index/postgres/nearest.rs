@@ -1,7 +1,7 @@
 //! The nearest vectors: an exact scan of a small box or a small filter, HNSW in a large box.
 //!
 //! An HNSW index over all boxes would find mostly other boxes' chunks, so each large box has one of its own, over its
-//! rows alone, built in the background. Until it is there the scan is exact, and slower.
+//! rows alone, built in the background (`tend`). Until it is there the scan is exact, and slower.
 
 use std::error::Error as StdError;
 
@@ -13,7 +13,7 @@ use engine::{
 use half::{f16, slice::HalfFloatSliceExt};
 use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 
-use super::{Content, Postgres};
+use super::Content;
 use crate::{Error, postgres::Connection};
 
 /// Settings of every connection. Of 400 candidates the best ten are the true ones in more than 98 of 100 cases; a filter
@@ -21,72 +21,8 @@ use crate::{Error, postgres::Connection};
 pub(super) const SETTINGS: &str =
     "set hnsw.ef_search = 400; set hnsw.iterative_scan = strict_order; set jit = off";
 
-/// Chunks from which a box has an index of its vectors: below, reading them all takes about as long as walking one.
-const INDEX_FROM: i64 = 20_000;
 /// Chunks that a filter may leave to be read all: exact, and faster than an index of which it leaves little.
 const GATHER_TO: i64 = 20_000;
-
-impl Postgres {
-    /// Starts to index the vectors of a box that has become large, unless that was done.
-    pub(super) fn index_when_large(&self, number: i64, chunks: i64, dimensions: usize) {
-        if chunks < INDEX_FROM || dimensions == 0 || !self.shared.indexed.lock().insert(number) {
-            return;
-        }
-        let index = self.clone();
-        tokio::spawn(async move {
-            let started = std::time::Instant::now();
-            match index.build_index(number, dimensions).await {
-                Ok(true) => {
-                    let duration_ms = started.elapsed().as_millis() as u64;
-                    tracing::info!(number, chunks, duration_ms, "Indexed the vectors of a large box");
-                }
-                Ok(false) => {}
-                Err(error) => {
-                    tracing::warn!(%error, number, "Could not index the vectors of a large box; its scans stay exact");
-                    index.shared.indexed.lock().remove(&number);
-                }
-            }
-        });
-    }
-
-    /// Builds the index of a box's vectors; `false` where it is there, or another node is at it.
-    pub(super) async fn build_index(&self, number: i64, dimensions: usize) -> Result<bool, Error> {
-        let connection = self.shared.primary.get().await?;
-        // It holds a lock, and its statement may take minutes.
-        connection.spoil();
-        connection.batch_execute("set statement_timeout = 0").await?;
-        let lock =
-            "select pg_try_advisory_lock(hashtextextended(current_schema() || '/hnsw/' || $1::text, 0))";
-        if !connection.query_one(lock, &[&number.to_string()]).await?.try_get::<_, bool>(0)? {
-            return Ok(false);
-        }
-        let name = format!("index_vectors_of_{number}");
-        let sql = "select i.indisvalid from pg_index i where i.indexrelid = to_regclass($1)";
-        match connection.query_opt(sql, &[&name]).await?.map(|row| row.try_get::<_, bool>(0)).transpose()? {
-            Some(true) => return Ok(false),
-            // A build that was cut short leaves an index that is not used.
-            Some(false) => connection.batch_execute(&format!("drop index concurrently {name}")).await?,
-            None => {}
-        }
-        let sql = format!(
-            "create index concurrently {name} on index_vectors
-             using hnsw ((half::halfvec({dimensions})) halfvec_ip_ops) with (m = 16, ef_construction = 100)
-             where box = {number}"
-        );
-        connection.batch_execute(&sql).await?;
-        Ok(true)
-    }
-
-    /// Drops the index of a box's vectors, if it has one.
-    pub(super) async fn forget_index(&self, number: i64) -> Result<(), Error> {
-        self.shared.indexed.lock().remove(&number);
-        let connection = self.shared.primary.get().await?;
-        connection
-            .batch_execute(&format!("drop index concurrently if exists index_vectors_of_{number}"))
-            .await?;
-        Ok(())
-    }
-}
 
 /// The chunks nearest to a vector, with their cosines.
 pub(super) async fn find(

@@ -9,7 +9,7 @@ use crate::{
 const OLDEST_PGVECTOR: (u32, u32) = (0, 8);
 
 /// Steps are only ever added, never changed. Numbers are given by sequences, so that none ever comes back.
-const STEPS: &[Step] = &[Step::adding(TABLES)];
+const STEPS: &[Step] = &[Step::adding(TABLES), Step::adding(REVISIONS)];
 
 const TABLES: &str = "
     create table index_boxes (
@@ -93,6 +93,28 @@ const TABLES: &str = "
         primary key (box, term, file, part) include (hits)
     );
     alter table index_postings set (autovacuum_vacuum_insert_scale_factor = 0.05);
+";
+
+/// A name's revision grows with every change of what it leads to: so a replica that has it all can be told from one that
+/// is behind. Triggers see to it, for nodes of the version before make changes too.
+const REVISIONS: &str = "
+    create sequence index_revisions;
+    alter table index_names add column revision bigint not null default 0;
+    create index index_names_by_number on index_names (number);
+    create function index_note_file() returns trigger language plpgsql set search_path from current as $$
+    begin
+        update index_names set revision = nextval('index_revisions') where number = coalesce(new.box, old.box);
+        return null;
+    end $$;
+    create trigger index_note_file after insert or delete on index_files
+        for each row execute function index_note_file();
+    create function index_note_name() returns trigger language plpgsql set search_path from current as $$
+    begin
+        new.revision := nextval('index_revisions');
+        return new;
+    end $$;
+    create trigger index_note_name before insert or update of number on index_names
+        for each row execute function index_note_name();
 ";
 
 /// Brings the tables up to date, once however many nodes start.

@@ -63,13 +63,13 @@ impl<'a> Incoming<'a> {
     }
 }
 
-/// Makes this the file's content; gives the number of the box's content and how many chunks that has now.
+/// Makes this the file's content.
 pub(super) async fn replace(
     connection: &Connection,
     box_id: BoxId,
     draft: bool,
     incoming: &Incoming<'_>,
-) -> Result<(i64, i64), Fault> {
+) -> Result<(), Fault> {
     let (number, model) = made(connection, box_id, draft).await?;
     if !incoming.chunks.is_empty()
         && let Some(stored) = model.filter(|stored| stored != incoming.model)
@@ -83,7 +83,7 @@ pub(super) async fn replace(
     insert_chunks(connection, number, file, incoming.chunks).await?;
     insert_postings(connection, number, file, incoming).await?;
     let model = (!incoming.chunks.is_empty()).then_some(incoming.model);
-    Ok((number, count(connection, number, 1, file, model).await?))
+    Ok(count(connection, number, 1, file, model).await?)
 }
 
 /// Removes everything of the file.
@@ -176,14 +176,14 @@ async fn remove_from(connection: &Connection, number: i64, file: FileId) -> Resu
     Ok(Removed { pages: pages as u64, chunks: chunks as u64, vectors: chunks as u64 })
 }
 
-/// Adds a file to what is known of the box, or takes it away; gives how many chunks the box has then.
+/// Adds a file to what is known of the box, or takes it away.
 async fn count(
     connection: &Connection,
     number: i64,
     sign: i64,
     file: i64,
     model: Option<&str>,
-) -> Result<i64, Error> {
+) -> Result<(), Error> {
     let sql = "insert into index_languages (box, language, chunks)
                select $1::bigint, coalesce(language, ''), count(*) * $2::bigint from index_chunks where file = $3 group by 2
                on conflict (box, language) do update set chunks = index_languages.chunks + excluded.chunks";
@@ -191,10 +191,10 @@ async fn count(
     connection.execute(&statement, &[&number, &sign, &file]).await?;
     let sql = "update index_boxes b set model = coalesce($4, b.model), chunks = b.chunks + $2 * f.chunks,
                body_terms = b.body_terms + $2 * f.body_terms, head_terms = b.head_terms + $2 * f.head_terms
-               from index_files f where b.number = $1 and f.number = $3 returning b.chunks";
+               from index_files f where b.number = $1 and f.number = $3";
     let statement = connection.prepared(sql).await?;
-    let row = connection.query_one(&statement, &[&number, &sign, &file, &model]).await?;
-    Ok(row.try_get(0)?)
+    connection.execute(&statement, &[&number, &sign, &file, &model]).await?;
+    Ok(())
 }
 
 async fn insert_file(connection: &Connection, number: i64, incoming: &Incoming<'_>) -> Result<i64, Error> {
