@@ -73,12 +73,12 @@ class Balancer:
 
 class Node:
     def __init__(self, folder, environment):
-        self.data, self.port, self.process = folder, free_ports(1)[0], None
+        self.data, self.port, self.process, self.binary = folder, free_ports(1)[0], None, BINARY
         self.environment = {**os.environ, "QUIRE_DATA": str(folder), "QUIRE__HTTP__METRICS_LISTEN": "", "QUIRE__LOG__LEVEL": "warn", **environment}
 
     def start(self):
         log = open(self.data.parent / f"{self.data.name}.log", "ab")
-        self.process = subprocess.Popen([BINARY, "serve", "--listen", f"127.0.0.1:{self.port}"], env=self.environment, stdout=subprocess.PIPE, stderr=log)
+        self.process = subprocess.Popen([self.binary, "serve", "--listen", f"127.0.0.1:{self.port}"], env=self.environment, stdout=subprocess.PIPE, stderr=log)
         log.close()
         while b"listening" not in self.process.stdout.readline():
             if self.process.poll() is not None:
@@ -111,16 +111,22 @@ class Failed(Exception):
 class Cluster:
     """Nodes, their balancer, and one owner with a box and a key."""
 
-    def __init__(self, servers, nodes=3, postgres=None, **settings):
+    def __init__(self, servers, nodes=3, postgres=None, replica=None, binary=BINARY, **settings):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="quire-cluster-"))
         name = uuid.uuid4().hex[:12]
-        database = postgres or servers.postgres.url()
-        database += ("&" if "?" in database else "?") + f"schema=cluster_{name}"
+
+        def own(url):
+            return url + ("&" if "?" in url else "?") + f"schema=cluster_{name}"
+        database = own(postgres or servers.postgres.url())
         self.stores = {"QUIRE__CATALOG__URL": database, "QUIRE__INDEX__URL": database, "QUIRE__BLOBS__URL": servers.s3.url(name),
                        "QUIRE__LIMITER__URL": servers.valkey.url(name), "QUIRE__LIMITER__NODES": str(nodes)}
-        self.environment = {**self.stores, **settings}
+        if replica:
+            self.stores["QUIRE__INDEX__READ_URLS"] = own(replica)
+        self.environment, self.schema = {**self.stores, **settings}, f"cluster_{name}"
         self.nodes = [Node(self.folder / f"node{number}", self.environment) for number in range(nodes)]
-        self.balancer, self.context = None, None
+        for node in self.nodes:
+            node.binary = binary
+        self.balancer, self.context, self.retries, self.counting = None, None, 0, threading.Lock()
 
     def __enter__(self):
         (self.folder / "node0").mkdir()
@@ -147,7 +153,7 @@ class Cluster:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def command(self, *line):
-        output = subprocess.run([BINARY, *line, "--json"], env={**os.environ, **self.environment, "QUIRE_DATA": str(self.folder / "node0")}, capture_output=True)
+        output = subprocess.run([self.nodes[0].binary, *line, "--json"], env={**os.environ, **self.environment, "QUIRE_DATA": str(self.folder / "node0")}, capture_output=True)
         if output.returncode:
             raise SystemExit(f"{line}: {output.stdout.decode()} {output.stderr.decode()}")
         return json.loads(output.stdout)
@@ -174,6 +180,9 @@ class Cluster:
         503 with B1000 and Retry-After, is a failure."""
         until, trouble, wait = time.monotonic() + seconds, 0, 0.2
         while time.monotonic() < until:
+            if trouble:
+                with self.counting:
+                    self.retries += 1
             try:
                 status, answered, value = self.ask(method, path, body, headers)
             except (OSError, http.client.HTTPException, ssl.SSLError):
@@ -181,9 +190,9 @@ class Cluster:
                 time.sleep(wait)
                 continue
             if status == 409 and value["error"]["reason"] == "not_ready":
-                return status, value, trouble
+                return status, value
             if status < 500:
-                return status, value, trouble
+                return status, value
             error = value["error"]
             if error["code"] != "B1000" or status != 503 or "Retry-After" not in answered:
                 raise Failed(f"{method} {path}: {status} {error}")
@@ -197,11 +206,28 @@ class Cluster:
     def post_patiently(self, path, value):
         return self.ask_patiently("POST", path, json.dumps(value), {"Content-Type": "application/json"})
 
+    def search(self, query, port=None):
+        """The files that a search by words finds, through the balancer or at one node."""
+        body = {"query": query, "mode": "keyword", "rerank": False}
+        status, _, value = self.post(f"/boxes/{self.box}/retrieve-documents", body, port=port)
+        if status != 200:
+            raise Failed(f"search: {status} {value}")
+        return {hit["fileId"] for hit in value["data"]["documents"][0]["documents"]}
+
+    def events(self, port):
+        """What a node tells of the box, as it happens: file objects, until the connection ends."""
+        connection = self.connect(port)
+        connection.request("GET", f"/api/public/v1/boxes/{self.box}/events", headers={"Authorization": f"Bearer {self.key}"})
+        answer = connection.getresponse()
+        for line in answer:
+            if line.startswith(b"data:"):
+                yield json.loads(line[5:])
+
     def upload_patiently(self, name, content):
         boundary = uuid.uuid4().hex
         head = f"--{boundary}\r\nContent-Disposition: form-data; name=\"file\"; filename=\"{name}\"\r\n\r\n"
         body = head.encode() + content.encode() + f"\r\n--{boundary}--\r\n".encode()
-        status, value, _ = self.ask_patiently("POST", f"/boxes/{self.box}/files", body, {"Content-Type": f"multipart/form-data; boundary={boundary}"})
+        status, value = self.ask_patiently("POST", f"/boxes/{self.box}/files", body, {"Content-Type": f"multipart/form-data; boundary={boundary}"})
         if status not in (200, 201):
             raise Failed(f"upload of {name}: {status} {value}")
         return value["data"]["fileId"]
@@ -209,7 +235,7 @@ class Cluster:
     def files(self):
         found, cursor = [], ""
         while True:
-            _, value, _ = self.ask_patiently("GET", f"/boxes/{self.box}/files?limit=200&sort=name{cursor}")
+            _, value = self.ask_patiently("GET", f"/boxes/{self.box}/files?limit=200&sort=name{cursor}")
             found += value["data"]["files"]
             if not value["data"]["has_more"]:
                 return found
@@ -217,7 +243,7 @@ class Cluster:
 
     def wait_until_read(self, seconds=600):
         def read():
-            _, value, _ = self.ask_patiently("GET", f"/boxes/{self.box}/files?limit=1&status=queued,processing")
+            _, value = self.ask_patiently("GET", f"/boxes/{self.box}/files?limit=1&status=queued,processing")
             return value["data"]["total"] == 0
         wait_for("reading the files", read, seconds)
 

@@ -10,7 +10,7 @@ import time
 import scenarios
 from servers import Servers
 
-ALL = ["limits", "units", "revoked", "retried", "killed", "failed_over", "volume_stopped", "valkey_restarted"]
+ALL = ["limits", "units", "revoked", "retried", "heard", "replicated", "killed", "failed_over", "volume_stopped", "valkey_restarted"]
 
 
 def main():
@@ -18,7 +18,7 @@ def main():
         failed = 0
         for name in sys.argv[1:] or ALL:
             started = time.monotonic()
-            sizes = {"searches": 200, "quota": 100} if name == "units" else {}
+            sizes = {"units": {"searches": 200, "quota": 100}, "replicated": {"files": 10}}.get(name, {})
             try:
                 said = getattr(scenarios, name)(servers, **sizes)
                 print(f"ok     {name:17} {time.monotonic() - started:5.1f} s  {said}", flush=True)

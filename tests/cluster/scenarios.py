@@ -9,7 +9,7 @@ import threading
 import time
 import uuid
 
-from cluster import Cluster, Failed, Killer, ROOMY, at_once, document
+from cluster import BINARY, Cluster, Failed, Killer, ROOMY, at_once, document
 from servers import Postgres, wait_for
 
 
@@ -88,11 +88,85 @@ def retried(servers):
         return "an idempotency key is replayed by every node, and charged once"
 
 
+def heard(servers):
+    """Whoever listens at one node hears what happens at the others, deletions too."""
+    with Cluster(servers, **ROOMY) as cluster:
+        one, other, third = (node.port for node in cluster.nodes)
+        # Under way before anybody listens: the stream begins with it, and then surely listens.
+        cluster.upload_patiently("first.md", document(1)[1] * 50)
+        told, deleted = [], None
+        for event in cluster.events(third):
+            told.append((event["name"], event["status"]))
+            if event["name"] == "first.md" and event["status"] == "ready" and not deleted:
+                deleted = event["fileId"]
+                check(cluster.ask("DELETE", f"/files/{deleted}", port=one)[0] == 200, "could not delete")
+            if event["status"] == "deleting":
+                check((event["fileId"], event["fileName"]) == (deleted, "first.md"), f"told of another file: {event}")
+                break
+        second = cluster.upload_patiently("second.md", document(2)[1])
+        cluster.wait_until_read()
+        check(cluster.search(document(2)[0], port=other) == {second} and not cluster.search(document(1)[0], port=other), "found otherwise")
+        return f"a listener at one node heard of another's file: {' → '.join(status for name, status in told)}"
+
+
+def replicated(servers, files=40):
+    """Searches go to a hot standby; what it has not seen yet is found all the same."""
+    folder = servers.folder / f"replica-{uuid.uuid4().hex[:6]}"
+    primary, standby = Postgres(folder / "primary").make(), None
+    try:
+        primary.start()
+        standby = primary.standby(folder / "standby").start()
+        with Cluster(servers, postgres=primary.url(), replica=standby.url(), **ROOMY) as cluster:
+            def looked_up(server):
+                return int(server.sql(f"select coalesce(sum(idx_scan), 0) from pg_stat_user_tables where schemaname = '{cluster.schema}' and relname = 'index_postings'"))
+
+            def counted():
+                """How often words were looked up in each: a session says so when it ends, so the nodes end."""
+                for node in cluster.nodes:
+                    node.stop()
+                gone = "select count(*) from pg_stat_activity where application_name = 'quire'"
+                wait_for("the end of all sessions", lambda: all(server.sql(gone) == "0" for server in (primary, standby)))
+                return looked_up(primary), looked_up(standby)
+
+            def stored_and_found(numbers):
+                """Whether each file is found by the first search after it says that it is ready, at another node each time."""
+                missed = []
+                for number in numbers:
+                    file = cluster.upload_patiently(f"{number}.md", document(number)[1])
+                    cluster.wait_until_read()
+                    if cluster.search(document(number)[0], port=cluster.nodes[number % 3].port) != {file}:
+                        missed.append(number)
+                return missed
+            check(not (missed := stored_and_found(range(files // 2))), f"ready and not found: {missed}")
+            # From here on the standby sees nothing new.
+            standby.sql("select pg_wal_replay_pause()")
+            wait_for("the standby's pause", lambda: standby.sql("select pg_get_wal_replay_pause_state()") == "paused")
+            check(not (missed := stored_and_found(range(files // 2, files))), f"ready and not found while the replica was behind: {missed}")
+            standby.sql("select pg_wal_replay_resume()")
+            wait_for("the standby", lambda: standby.sql("select pg_last_wal_replay_lsn()") >= primary.sql("select pg_current_wal_lsn()"))
+            before = counted()
+            for node in cluster.nodes:
+                node.start()
+            for number in range(files):
+                check(cluster.search(document(number)[0]), f"file {number} is lost")
+            after = counted()
+            check(after[0] == before[0] and after[1] > before[1], f"words were looked up in the primary: {before} → {after}")
+            standby.stop(signal.SIGQUIT)
+            for node in cluster.nodes:
+                node.start()
+            check(all(cluster.search(document(number)[0]) for number in range(5)), "nothing is found without the replica")
+            return (f"{files} files, each found as soon as it was ready, half of them while the standby stood still; {files} searches looked up "
+                    f"words {after[1] - before[1]} times in the standby and {after[0] - before[0]} times in the primary")
+    finally:
+        for server in filter(None, (standby, primary)):
+            server.stop(signal.SIGQUIT)
+
+
 def load(cluster, files, searches, during):
     """Uploads and searches through retrying clients while `during` happens. Nothing acknowledged may be lost, doubled or answered wrongly."""
     acknowledged, lock = {}, threading.Lock()
-    wrong, failures, trouble = [], [], collections.Counter()
-    numbers, asked = itertools.count(), itertools.count()
+    wrong, failures, done = [], [], collections.Counter()
+    numbers = itertools.count()
 
     def upload(happening):
         while True:
@@ -107,7 +181,7 @@ def load(cluster, files, searches, during):
                 acknowledged[number] = file
 
     def search(happening):
-        while not (next(asked) >= searches and happening.enough()):
+        while not (done["searches"] >= searches and happening.enough()):
             with lock:
                 known = list(acknowledged.items())
             if not known:
@@ -115,9 +189,9 @@ def load(cluster, files, searches, during):
                 continue
             number, file = random.choice(known)
             word = document(number)[0]
-            status, value, retries = cluster.post_patiently(f"/boxes/{cluster.box}/retrieve-documents", {"query": word, "mode": "keyword", "rerank": False})
-            trouble["retries"] += retries
-            trouble["searches"] += 1
+            status, value = cluster.post_patiently(f"/boxes/{cluster.box}/retrieve-documents", {"query": word, "mode": "keyword", "rerank": False})
+            with lock:
+                done["searches"] += 1
             if status != 200:
                 wrong.append((status, value))
                 return
@@ -126,11 +200,13 @@ def load(cluster, files, searches, during):
             if any(word not in hit["text"] or hit["fileId"] != file for hit in found):
                 wrong.append((word, found[:1]))
 
+    before = cluster.retries
     with during as happening:
         uploading = threading.Thread(target=lambda: failures.extend(tried(upload, happening, 4)))
         uploading.start()
         failures.extend(tried(search, happening, 4))
         uploading.join()
+    retries = cluster.retries - before
     check(not failures, f"clients that retry saw: {failures[:3]}")
     check(not wrong, f"answered wrongly: {wrong[:3]}")
     cluster.wait_until_read()
@@ -141,14 +217,14 @@ def load(cluster, files, searches, during):
     states = collections.Counter(file["status"] for file in stored)
     check(states == {"ready": files}, f"not all could be read: {states}")
     for number in random.sample(sorted(acknowledged), min(files, 40)):
-        status, value, _ = cluster.post_patiently(f"/boxes/{cluster.box}/retrieve-full-documents", {"sources": [acknowledged[number]]})
+        status, value = cluster.post_patiently(f"/boxes/{cluster.box}/retrieve-full-documents", {"sources": [acknowledged[number]]})
         text = "\n".join(page["text"] for page in value["data"]["documents"][0]["pages"])
         check(status == 200 and document(number)[0] in text, f"file {number} reads as {text[:80]!r}")
-        status, value, _ = cluster.post_patiently(f"/boxes/{cluster.box}/retrieve-documents", {"query": document(number)[0], "mode": "keyword", "rerank": False})
+        status, value = cluster.post_patiently(f"/boxes/{cluster.box}/retrieve-documents", {"query": document(number)[0], "mode": "keyword", "rerank": False})
         found = [hit["fileId"] for hit in value["data"]["documents"][0]["documents"]]
         check(found and set(found) == {acknowledged[number]}, f"file {number} is found as {found}")
-    seen = f"{files} files and {trouble['searches']} searches"
-    return happening, seen, trouble["retries"]
+    seen = f"{files} files and {done['searches']} searches"
+    return happening, seen, retries
 
 
 def tried(work, happening, workers):
@@ -171,8 +247,8 @@ def killed(servers, files=24, searches=150, every=3.0):
 class Failover:
     """Ends the primary at once and promotes its standby, in the middle."""
 
-    def __init__(self, primary, standby, after):
-        self.primary, self.standby, self.after, self.away_s, self.back_since = primary, standby, after, 0, None
+    def __init__(self, primary, standby, after, gap):
+        self.primary, self.standby, self.after, self.gap, self.away_s, self.back_since = primary, standby, after, gap, 0, None
         self.thread = threading.Thread(target=self.run)
 
     def __enter__(self):
@@ -183,7 +259,7 @@ class Failover:
         time.sleep(self.after)
         started = time.monotonic()
         self.primary.stop(signal.SIGQUIT)
-        time.sleep(1)
+        time.sleep(self.gap)
         self.standby.promote()
         self.away_s, self.back_since = time.monotonic() - started, time.monotonic()
 
@@ -194,7 +270,7 @@ class Failover:
         self.thread.join()
 
 
-def failed_over(servers, files=24, searches=150, after=3.0):
+def failed_over(servers, files=24, searches=150, after=3.0, gap=1.0):
     """PostgreSQL fails over to its standby: 503 while it lasts, nothing acknowledged is lost."""
     folder = servers.folder / f"failover-{uuid.uuid4().hex[:6]}"
     primary = Postgres(folder / "primary").make()
@@ -207,12 +283,58 @@ def failed_over(servers, files=24, searches=150, after=3.0):
         primary.sql("select pg_reload_conf()")
         wait_for("the standby", lambda: primary.sql("select count(*) from pg_stat_replication where sync_state = 'sync'") == "1")
         with Cluster(servers, postgres=primary.url("postgres", standby), **ROOMY) as cluster:
-            failover, seen, retries = load(cluster, files, searches, Failover(primary, standby, after))
+            failover, seen, retries = load(cluster, files, searches, Failover(primary, standby, after, gap))
             return (f"{seen} over a failover of {failover.away_s:.1f} s: nothing lost, doubled or wrong; "
                     f"clients were told 503 or lost their connection {retries} times, and saw no other trouble")
     finally:
         for server in filter(None, (standby, primary)):
             server.stop(signal.SIGQUIT)
+
+
+class Replacement:
+    """Replaces the nodes one by one by another version: each is told to stop, gives its work back, and starts anew."""
+
+    def __init__(self, cluster, binary, every):
+        self.cluster, self.binary, self.every, self.left, self.stopping = cluster, binary, every, len(cluster.nodes), threading.Event()
+        self.thread = threading.Thread(target=self.run)
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def run(self):
+        for node in self.cluster.nodes:
+            if self.stopping.wait(self.every):
+                return
+            node.stop()
+            node.binary = self.binary
+            node.start()
+            self.left -= 1
+        self.stopping.wait(self.every)
+
+    def enough(self):
+        return not self.thread.is_alive()
+
+    def __exit__(self, *_):
+        self.stopping.set()
+        self.thread.join()
+
+
+def upgraded(servers, old, files=60, searches=400, every=8.0):
+    """Nodes of the version before (`old`, its binary) and of this one side by side, on one catalog; then forward, then back."""
+    with Cluster(servers, binary=old, **ROOMY) as cluster:
+        def steps():
+            return servers.postgres.sql(f"select (select count(*) from {cluster.schema}.catalog_steps) || ' and ' || (select count(*) from {cluster.schema}.index_steps)")
+        before, said = steps(), []
+        for binary in (BINARY, old, BINARY):
+            happening, seen, retries = load(cluster, files, searches, Replacement(cluster, binary, every))
+            check(happening.left == 0, "not all nodes were replaced")
+            said.append(f"{seen} ({retries} retries)")
+            for file in cluster.files():
+                status = cluster.ask("DELETE", f"/files/{file['fileId']}")[0]
+                check(status == 200, f"could not delete: {status}")
+        return (f"three nodes replaced one by one under load, to the new version (tables at step {before} → {steps()}), back and forward again: "
+                f"{'; '.join(said)}; nothing lost, doubled or wrong")
 
 
 def volume_stopped(servers, files=10):
