@@ -37,21 +37,16 @@ impl Units for Sql {
     }
 
     async fn settle_units(&self, reservation: &Reservation, actual: u64) -> Result<Balance, Fault> {
-        let (reservation, actual) = (reservation.clone(), actual.min(reservation.most));
+        let Reservation { id, account, month, most } = *reservation;
+        let actual = actual.min(most);
         // Outlives the process; only a power cut can take it back, and then nobody is charged too much.
-        self.database
-            .write_again(turn(reservation.account.user), true, move |t, again| {
-                let sql = "select settled from unit_reservations where id = $1";
-                let stands = if again { t.first(sql, &[reservation.id.into()])? } else { None };
-                match stands.map(|row| row.integer(0)).transpose()? {
-                    Some(1..) => {}
-                    // Given back while this node was not heard of: nothing was charged, and the call may be made again.
-                    None if again => return Err(Error::Away(format!("{} is gone", reservation.id)).into()),
-                    Some(_) | None => settle(t, reservation.id, actual)?,
-                }
-                Ok(balance(t, reservation.account, reservation.month)?)
-            })
-            .await
+        let settled = self.database.write_again(turn(account.user), true, move |t, again| {
+            match settle(t, id, actual, again)? {
+                true => Ok(Some(balance(t, account, month)?)),
+                false => Ok(None),
+            }
+        });
+        settled.await?.ok_or_else(|| Error::Away(format!("the reservation {id} is gone")).into())
     }
 
     async fn release_units(&self, reservation: &Reservation) -> Result<(), Fault> {
@@ -131,18 +126,25 @@ fn reserve(
     Ok(reservation(id, new))
 }
 
-/// Charges at once, or, within an attempt, leaves that to the attempt's end.
-fn settle(transaction: &Transaction<'_>, id: ReservationId, actual: u64) -> Result<(), Fault> {
-    let sql = "update unit_reservations set units = $1, settled = 1 where id = $2 and settled = 0";
-    if transaction.execute(sql, &[number(actual), id.into()])? == 0 {
-        return Err(Fault::internal(format!("the reservation {id} has ended already")));
+/// Charges at once, or, within an attempt, leaves that to the attempt's end. `false` where the reservation is gone: it was
+/// given back while its node was not heard of, or lost with the server it was on. Nothing is charged then, and the call
+/// may be made again.
+fn settle(transaction: &Transaction<'_>, id: ReservationId, actual: u64, again: bool) -> Result<bool, Fault> {
+    let sql = "select settled from unit_reservations where id = $1";
+    match transaction.first(sql, &[id.into()])?.map(|row| row.integer(0)).transpose()? {
+        None => return Ok(false),
+        Some(0) => {}
+        Some(_) if again => return Ok(true),
+        Some(_) => return Err(Fault::internal(format!("the reservation {id} has ended already"))),
     }
+    let sql = "update unit_reservations set units = $1, settled = 1 where id = $2";
+    transaction.execute(sql, &[number(actual), id.into()])?;
     let sql = "select 1 from unit_reservations r join attempts a on a.id = r.attempt_id
                where r.id = $1 and a.status is null";
-    if transaction.first(sql, &[id.into()])?.is_some() {
-        return Ok(());
+    if transaction.first(sql, &[id.into()])?.is_none() {
+        charge(transaction, "id", id.into())?;
     }
-    Ok(charge(transaction, "id", id.into())?)
+    Ok(true)
 }
 
 /// Charges what was settled within an attempt.

@@ -191,7 +191,9 @@ pub trait Units: Send + Sync {
     /// Holds `most` units, or says that too few are free ([`Reason::UnitsExhausted`]). May be lost in a power cut.
     async fn reserve_units(&self, new: NewReservation) -> Result<Reservation, Fault>;
 
-    /// Charges `actual`, or `most` if that is less. One that has ended already is a fault, and nothing is charged.
+    /// Charges `actual`, or `most` if that is less. One that has ended already is a fault, and nothing is charged: an
+    /// [`UpstreamUnavailable`](crate::Reason::UpstreamUnavailable) one where it was given back or lost, so that the call
+    /// may be made again.
     async fn settle_units(&self, reservation: &Reservation, actual: u64) -> Result<Balance, Fault>;
 
     /// Gives the units back; one that has ended already stays as it is.

@@ -88,7 +88,8 @@ async fn a_reservation_ends_once() {
     let released = fresh.reserve(&ada, 5).await.unwrap();
     fresh.catalog.release_units(&released).await.unwrap();
     fresh.catalog.release_units(&released).await.unwrap();
-    assert_eq!(reason(fresh.catalog.settle_units(&released, 1).await), Some(Reason::Internal));
+    let gone = fresh.catalog.settle_units(&released, 1).await;
+    assert_eq!(reason(gone), Some(Reason::UpstreamUnavailable), "the call may be made again");
     assert_eq!(fresh.balance_of(&ada).await, balance(3, 0));
 }
 
@@ -158,7 +159,7 @@ async fn what_a_dead_process_held_is_free_again_and_what_it_charged_stays() {
     assert_eq!(fresh.catalog.release_abandoned_units(time("2026-11-15T12:59:59Z")).await.unwrap(), 0);
     fresh.crash().await;
     assert_eq!(fresh.balance_of(&ada).await, balance(4, 0));
-    assert_eq!(reason(fresh.catalog.settle_units(&lost, 1).await), Some(Reason::Internal));
+    assert_eq!(reason(fresh.catalog.settle_units(&lost, 1).await), Some(Reason::UpstreamUnavailable));
 }
 
 #[tokio::test]
