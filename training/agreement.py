@@ -10,8 +10,7 @@ import sys
 import numpy as np
 import torch
 
-import model as models
-from common import read_json, vectors
+from common import cross_encoder, encoder, read_json, vectors
 from score_runtime import Running
 from teach import score
 from tokens import Tokens, tokenizer
@@ -21,13 +20,10 @@ def main():
     work, folder = sys.argv[1:3]
     judged = read_json(f"{work}/sets/{'covidqa' if os.path.exists(f'{work}/sets/covidqa.json.gz') else 'cranfield'}.json.gz")
     texts, query = judged["chunks"][:50], judged["queries"][0]
-    tables = models.load(f"{folder}/quire-tables-1.safetensors")
-    weights = {name: {**tables, **models.load(f"{folder}/{name}/model.safetensors")} for name in ("quire-embed-1", "quire-rerank-1")}
     tokens = tokenizer(f"{folder}/quire-embed-1")
     passages, asked = Tokens.of(tokens, texts, 254), Tokens.of(tokens, [query], 64)
-    expected = vectors(models.Encoder(weights["quire-embed-1"]).to(models.DEVICE).eval(), passages, 256).cpu().numpy()
-    cross = models.CrossEncoder(weights["quire-rerank-1"]).to(models.DEVICE).eval()
-    logits = score(cross, asked, np.zeros(50, int), passages, np.arange(50), 320)
+    expected = vectors(encoder(f"{folder}/quire-embed-1"), passages, 256).cpu().numpy()
+    logits = score(cross_encoder(f"{folder}/quire-rerank-1"), asked, np.zeros(50, int), passages, np.arange(50), 320)
     for path in ("amx", "vnni", "avx2", "portable"):
         options = argparse.Namespace(path=path, threads=2)
         try:

@@ -2,13 +2,14 @@
 import gzip
 import json
 import math
+import os
 import time
 
 import numpy as np
 import torch
 
 import text
-from model import DEVICE, Encoder, load, pooled
+from model import DEVICE, CrossEncoder, Encoder, load, pooled
 from tokens import Tokens, by_budget, singles, tokenizer
 
 STARTED = time.time()
@@ -25,16 +26,29 @@ def read_json(path):
 
 
 def corpus(work, model_folder):
-    """Passages, queries, and the tokens of both."""
-    passages, queries = text.read_lines(f"{work}/passages.jsonl.gz"), text.read_lines(f"{work}/queries.jsonl.gz")
-    made = lambda texts, most: (lambda: Tokens.of(tokenizer(model_folder), texts, most))
-    passage_tokens = Tokens.cached(f"{work}/passages.npz", made([passage["text"] for passage in passages], 300))
-    query_tokens = Tokens.cached(f"{work}/queries.npz", made([query["query"] for query in queries], 64))
-    return passages, queries, passage_tokens, query_tokens
+    """Queries, and the tokens of passages and queries. Passages' texts are only read where their tokens are not known."""
+    queries = text.read_lines(f"{work}/queries.jsonl.gz")
+    made = lambda texts, most: (lambda: Tokens.of(tokenizer(model_folder), texts(), most))
+    passage_texts = lambda: [passage["text"] for passage in text.read_lines(f"{work}/passages.jsonl.gz")]
+    passage_tokens = Tokens.cached(f"{work}/passages.npz", made(passage_texts, 300))
+    query_tokens = Tokens.cached(f"{work}/queries.npz", made(lambda: [query["query"] for query in queries], 64))
+    return queries, passage_tokens, query_tokens
+
+
+def checkpoint(path):
+    """Weights by name: of a file, or of a folder that ships, with its tables beside it."""
+    if not os.path.isdir(path):
+        return load(path)
+    with open(f"{path}/quire.json", encoding="utf-8") as file:
+        return {**load(f"{path}/{json.load(file)['tables']}"), **load(f"{path}/model.safetensors")}
 
 
 def encoder(path):
-    return Encoder(load(path)).to(DEVICE).eval()
+    return Encoder(checkpoint(path)).to(DEVICE).eval()
+
+
+def cross_encoder(path):
+    return CrossEncoder(checkpoint(path)).to(DEVICE).eval()
 
 
 @torch.no_grad()
@@ -83,11 +97,6 @@ class Bm25:
             rows, columns = torch.as_tensor(places).to(DEVICE).T
             asked.index_put_((rows, columns), torch.ones(len(places), device=DEVICE), accumulate=True)
         return asked @ self.weights
-
-
-def schedule(step, steps, warm=0.06):
-    """The share of the learning rate: up, then straight down."""
-    return min(1, (step + 1) / max(1, warm * steps)) * max(0.02, 1 - step / steps)
 
 
 def chosen_queries(queries, lists, leave_out, rng):

@@ -10,6 +10,7 @@ import sys
 import numpy as np
 import torch
 
+import text
 from common import Bm25, corpus, encoder, log, read_json, vectors
 from model import DEVICE
 
@@ -21,7 +22,8 @@ DOUBTFUL = {"squad": 9.0, "xq-de": 9.0, "xq-es": 9.0, "xq-ro": 9.0, "xq-tr": 9.0
 
 def main():
     work, start = sys.argv[1:3]
-    passages, queries, passage_tokens, query_tokens = corpus(work, start)
+    queries, passage_tokens, query_tokens = corpus(work, start)
+    passages = text.read_lines(f"{work}/passages.jsonl.gz")
     log("tokens", len(passages), len(queries))
     stems = read_json(f"{work}/stems.json.gz")["en"]
     model = encoder(f"{start}/start.safetensors")

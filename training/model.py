@@ -1,8 +1,10 @@
-"""The encoder of all-MiniLM-L6-v2 in plain PyTorch, over sequences packed one after the other, and its two heads.
+"""The encoder of all-MiniLM-L6-v2 in plain PyTorch, over sequences packed one after the other, and its heads.
 
 The embedding tables are frozen as 8-bit steps with one scale a row: both shipped models share one copy of them, and are
-trained on exactly the numbers that ship.
+trained on exactly the numbers that ship. The teacher, all-mpnet-base-v2, is the same encoder, wider and deeper and with a
+bias by distance in its attention; sizes are read off the weights.
 """
+import math
 import sys
 
 import torch
@@ -16,7 +18,8 @@ except ImportError:  # older than 2.10
     varlen_attn = None
 
 VARLEN = [varlen_attn] if varlen_attn else []  # emptied where the kernel does not run
-LAYERS, HEADS, WIDTH, INNER, EPSILON = 6, 12, 384, 1536, 1e-12
+LAYERS, HEADS, WIDTH, INNER, EPSILON = 6, 12, 384, 1536, 1e-12  # of what ships; the teacher has as many heads
+GROUPS = 4  # of like length, where attention needs padding: more are more calls, fewer are more padding
 TABLES = ("word_embeddings", "position_embeddings", "token_type_embeddings")
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 ON_GPU = {"fused": True} if DEVICE == "cuda" else {}  # what an optimizer is told; unknown before PyTorch 2.0
@@ -52,17 +55,17 @@ def compact(weights):
 
 
 def project(x, weight, bias):
-    return F.linear(x, weight.to(x.dtype), bias.to(x.dtype)).view(-1, 3, HEADS, WIDTH // HEADS)
+    return F.linear(x, weight.to(x.dtype), bias.to(x.dtype)).view(-1, 3, HEADS, weight.shape[1] // HEADS)
 
 
 def finish(x, attended, output, output_bias, gain1, bias1, up, up_bias, down, down_bias, gain2, bias2, drop):
-    kind = x.dtype
+    kind, width = x.dtype, gain1.shape
     y = F.linear(attended, output.to(kind), output_bias.to(kind))
     y = F.dropout(y, drop, drop > 0)
-    x = F.layer_norm((x + y).float(), (WIDTH,), gain1, bias1, EPSILON).to(kind)
+    x = F.layer_norm((x + y).float(), width, gain1, bias1, EPSILON).to(kind)
     y = F.linear(F.gelu(F.linear(x, up.to(kind), up_bias.to(kind))), down.to(kind), down_bias.to(kind))
     y = F.dropout(y, drop, drop > 0)
-    return F.layer_norm((x + y).float(), (WIDTH,), gain2, bias2, EPSILON).to(kind)
+    return F.layer_norm((x + y).float(), width, gain2, bias2, EPSILON).to(kind)
 
 
 STEPS = {"project": project, "finish": finish}
@@ -77,30 +80,77 @@ def compile_steps():
 def plain_attention(query, key, value, attn_mask):
     """For PyTorch before 2.0, as Debian has it."""
     scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
-    return scores.masked_fill(~attn_mask, float("-inf")).softmax(-1) @ value
+    return (scores + attn_mask).softmax(-1) @ value
 
 
 whole_attention = getattr(F, "scaled_dot_product_attention", plain_attention)
 
 
-def attend(joined, packed):
-    """Attention within each sequence."""
-    query, key, value = joined.unbind(1)
-    if VARLEN and joined.is_cuda:
+def attend(joined, packed, relative=None):
+    """Attention within each sequence; `relative` is a bias by bucket of distance and head."""
+    if relative is None and VARLEN and joined.is_cuda:
         bounds, longest = packed.bounds, packed.longest
-        parts = (part.contiguous() for part in (query, key, value))
+        parts = (part.contiguous() for part in joined.unbind(1))
         try:
-            return varlen_attn(*parts, bounds, bounds, longest, longest).reshape(-1, WIDTH)
+            return varlen_attn(*parts, bounds, bounds, longest, longest).flatten(1)
         except RuntimeError as error:
             print("no attention over packed sequences here:", error, file=sys.stderr)
             VARLEN.clear()
-    wide = [part.new_zeros(packed.count, packed.longest, HEADS, WIDTH // HEADS) for part in (query, key, value)]
-    for whole, part in zip(wide, (query, key, value)):
-        whole[packed.owner, packed.place] = part
-    wide = [whole.transpose(1, 2) for whole in wide]
-    mask = packed.mask()[:, None, None]
-    found = whole_attention(*wide, attn_mask=mask).transpose(1, 2)
-    return found[packed.owner, packed.place].reshape(-1, WIDTH)
+    there, back, groups = padding(packed, relative, joined.dtype)
+    wide, found = Moved.apply(joined, there, back).split([count * longest for count, longest, _ in groups]), []
+    for part, (count, longest, bias) in zip(wide, groups):
+        query, key, value = part.view(count, longest, *part.shape[1:]).permute(2, 0, 3, 1, 4)
+        found.append(whole_attention(query, key, value, attn_mask=bias).transpose(1, 2).reshape(len(part), -1))
+    return Moved.apply(torch.cat(found), back, there)
+
+
+class Moved(torch.autograd.Function):
+    """Rows put elsewhere, nothing where a place is below zero. Each row goes to one place at most, so that the way back is
+    another picking of rows and not a sum."""
+
+    @staticmethod
+    def forward(context, rows, there, back):
+        context.save_for_backward(back)
+        return picked(rows, there)
+
+    @staticmethod
+    def backward(context, gradient):
+        return picked(gradient, *context.saved_tensors), None, None
+
+
+def picked(rows, at):
+    return rows[at.clamp(min=0)] * (at >= 0).view(-1, *[1] * (rows.ndim - 1))
+
+
+@torch.no_grad()
+def padding(packed, relative, kind):
+    """Sequences of like length side by side: which token stands at each place, the place of each token, and of each group its
+    size and what attention adds."""
+    if packed.padding is None:
+        there, groups = [], []
+        for group in packed.lengths.argsort().chunk(GROUPS if packed.total > 20_000 else 1):
+            lengths = packed.lengths[group]
+            longest = -(-int(lengths.max()) // 8) * 8  # the kernels want rows of sixteen bytes
+            place = torch.arange(longest, device=lengths.device)
+            inside = place < lengths[:, None]
+            there.append(torch.where(inside, packed.bounds[group].long()[:, None] + place, -1).flatten())
+            bias = torch.zeros(inside.shape, device=lengths.device).masked_fill(~inside, -1e4)[:, None, None]
+            if relative is not None:
+                bias = bias + relative.float()[bucket(place[None] - place[:, None])].permute(2, 0, 1)[None]
+            groups.append((len(group), longest, bias.to(kind)))
+        there = torch.cat(there)
+        back = torch.empty(packed.total, dtype=torch.long, device=there.device)
+        held = (there >= 0).nonzero().squeeze(1)
+        back[there[held]] = held
+        packed.padding = there, back, groups
+    return packed.padding
+
+
+def bucket(distance, half=16, exact=8, furthest=128):
+    """MPNet's 32 buckets: sixteen a side, the nearest eight by themselves, the others on a logarithmic scale."""
+    far = distance.abs()
+    log = exact + (torch.log(far.clamp(min=1).float() / exact) / math.log(furthest / exact) * (half - exact)).long()
+    return (distance > 0).long() * half + torch.where(far < exact, far, log.clamp(max=half - 1))
 
 
 class Encoder(nn.Module):
@@ -111,7 +161,9 @@ class Encoder(nn.Module):
             self.register_buffer(table, dense(weights, f"embeddings.{table}.weight").to(PRECISION), persistent=False)
         for part in ("weight", "bias"):
             self.register_buffer(f"norm_{part}", weights[f"embeddings.LayerNorm.{part}"].float(), persistent=False)
-        self.layers = nn.ModuleList(nn.ParameterDict(self.layer(weights, index)) for index in range(LAYERS))
+        count = 1 + max(int(name.split(".")[2]) for name in weights if name.startswith("encoder.layer."))
+        self.layers = nn.ModuleList(nn.ParameterDict(self.layer(weights, index)) for index in range(count))
+        self.register_buffer("relative", weights.get("encoder.relative"), persistent=False)
 
     @staticmethod
     def layer(weights, index):
@@ -124,12 +176,12 @@ class Encoder(nn.Module):
 
     def forward(self, packed):
         x = self.word_embeddings[packed.ids] + self.position_embeddings[packed.place] + self.token_type_embeddings[packed.kinds]
-        x = F.layer_norm(x.float(), (WIDTH,), self.norm_weight, self.norm_bias, EPSILON).to(PRECISION)
+        x = F.layer_norm(x.float(), x.shape[-1:], self.norm_weight, self.norm_bias, EPSILON).to(PRECISION)
         drop = self.drop if self.training else 0.0
         for layer in self.layers:
             parts = [layer[name] for name in PARTS]
             joined = STEPS["project"](x, *parts[:2])
-            x = STEPS["finish"](x, attend(joined, packed), *parts[2:], drop)
+            x = STEPS["finish"](x, attend(joined, packed, self.relative), *parts[2:], drop)
         return x
 
     def named(self):
@@ -153,7 +205,8 @@ class CrossEncoder(nn.Module):
     def __init__(self, weights, drop=0.1):
         super().__init__()
         self.encoder = Encoder(weights, drop)
-        self.pooler, self.classifier, self.drop = nn.Linear(WIDTH, WIDTH), nn.Linear(WIDTH, 1), nn.Dropout(drop)
+        width = len(weights["embeddings.LayerNorm.weight"])
+        self.pooler, self.classifier, self.drop = nn.Linear(width, width), nn.Linear(width, 1), nn.Dropout(drop)
         for name, part in (("pooler.dense", self.pooler), ("classifier", self.classifier)):
             if f"{name}.weight" in weights and "classifier.weight" in weights:
                 part.weight.data.copy_(dense(weights, f"{name}.weight"))
@@ -180,7 +233,7 @@ def pooled(hidden, packed):
 
 def save(model, start, path):
     """The layers and head in half precision, beside the tables the training started with."""
-    tables = {name: value for name, value in start.items() if name.startswith("embeddings.")}
+    tables = {name: value for name, value in start.items() if name.startswith("embeddings.") or name == "encoder.relative"}
     trained = {name: value.half().cpu().contiguous() for name, value in model.named().items()}
     save_file({**{name: value.contiguous() for name, value in tables.items()}, **trained}, path)
 

@@ -1,8 +1,9 @@
-"""Scores the candidates of every judged set: words, vectors, late interaction and cross-encoder.
+"""Scores the candidates of every judged set: words, vectors and late interaction.
 
-Usage: python training/score.py WORK START EMBEDDER CROSS OUT [--sets NAME …] [--depth 30]
+Usage: python training/score.py WORK START EMBEDDER OUT [--sets NAME …] [--purpose test|validation]
 For each set writes OUT/NAME.npz, one row a candidate: query, chunk, document, grade, and the scores. `old` is the model that
-training started with, `new` the trained EMBEDDER. Which weights are best is decided later, from these files alone.
+training started with, `new` the trained EMBEDDER: a checkpoint, or a folder that export.py wrote. read.py adds what the
+cross-encoder says. Which weights are best is decided later, from these files alone.
 """
 import argparse
 import glob
@@ -12,16 +13,13 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-import model as models
 from common import Bm25, PASSAGE_TOKENS, encoder, log, read_json, vectors
-from model import DEVICE, CrossEncoder
+from model import DEVICE
 from packing import packed as pack
-from teach import score
 from tokens import Tokens, by_budget, singles, tokenizer
 from train_late import query_rows
 
 RECALLED = 100
-CROSS_TOKENS = 320
 
 
 @torch.no_grad()
@@ -78,23 +76,13 @@ def late(model, query_tokens, chunk_tokens, candidates, forms):
     return found
 
 
-def stretched(values, spread):
-    return (values - values.min()) / max(values.max() - values.min(), spread)
-
-
-def rough(words, cosine, late_score):
-    """About the order that search has before the cross-encoder: whom it should read."""
-    fused = 0.45 * stretched(cosine, 0.4) + 0.55 * words / max(words.max(), 1e-6)
-    return 0.7 * fused + 0.3 * stretched(late_score, 0.5)
-
-
 def trust(ids):
     """As fuse.rs: how far a model may be trusted with a query, from the tokens it makes of it."""
     repeated = (len(ids) - len(set(ids))) / max(1, len(ids))
     return 1 - 0.7 * min(1, max(0, (repeated - 0.25) / 0.2))
 
 
-def features(judged, start, old, new, cross, stems, depth):
+def features(judged, start, old, new, stems):
     tokens = tokenizer(start)
     chunk_tokens = Tokens.of(tokens, judged["chunks"], PASSAGE_TOKENS - 2)
     query_tokens = Tokens.of(tokens, judged["queries"], 64)
@@ -115,26 +103,14 @@ def features(judged, start, old, new, cross, stems, depth):
     forms = {"signs": pack, "two bits": lambda rows, ids: pack(rows, ids, 40, 2), "whole": lambda rows, ids: rows}
     lates = {"old": late(old, query_tokens, chunk_tokens, candidates, {"signs": pack}),
              "new": late(new, query_tokens, chunk_tokens, candidates, forms)}
-    read = []
+    table = []
     for at, chosen in enumerate(candidates):
-        best = set()
-        for name in cosines:
-            order = np.argsort(-rough(words[at][chosen], cosines[name][at][chosen], lates[name]["signs"][at]))
-            best |= set(order[:depth].tolist())
-        read.append(np.array(sorted(best)))
-    asked = np.concatenate([np.full(len(some), at) for at, some in enumerate(read)])
-    passages = np.concatenate([chosen[some] for chosen, some in zip(candidates, read)])
-    logits = score(cross, query_tokens, asked, chunk_tokens, passages, CROSS_TOKENS)
-    table, start_at = [], 0
-    for at, (chosen, some) in enumerate(zip(candidates, read)):
-        logit = np.full(len(chosen), np.nan)
-        logit[some] = logits[start_at:start_at + len(some)]
-        start_at += len(some)
         relevant = judged["relevant"][at]
         grade = [float(relevant.get(str(owner[c]), 0)) for c in chosen]
         table.append(np.stack([np.full(len(chosen), at), chosen, owner[chosen], grade, words[at][chosen],
                                cosines["old"][at][chosen], cosines["new"][at][chosen], lates["old"]["signs"][at],
-                               lates["new"]["signs"][at], lates["new"]["two bits"][at], lates["new"]["whole"][at], logit], 1))
+                               lates["new"]["signs"][at], lates["new"]["two bits"][at], lates["new"]["whole"][at],
+                               np.full(len(chosen), np.nan)], 1))
     ideal = [sorted(relevant.values(), reverse=True) for relevant in judged["relevant"]]
     trusts = [trust(query_tokens.of_text(at).tolist()) for at in range(len(judged["queries"]))]
     return np.concatenate(table).astype(np.float32), ideal, trusts
@@ -142,21 +118,19 @@ def features(judged, start, old, new, cross, stems, depth):
 
 def main():
     arguments = argparse.ArgumentParser()
-    for name in ("work", "start", "embedder", "cross", "out"):
+    for name in ("work", "start", "embedder", "out"):
         arguments.add_argument(name)
     arguments.add_argument("--sets", nargs="*")
     arguments.add_argument("--purpose", choices=["test", "validation"])
-    arguments.add_argument("--depth", type=int, default=30, help="candidates that the cross-encoder reads")
     options = arguments.parse_args()
     os.makedirs(options.out, exist_ok=True)
     stems = read_json(f"{options.work}/stems.json.gz")
     old, new = encoder(f"{options.start}/start.safetensors"), encoder(options.embedder)
-    cross = CrossEncoder(models.load(options.cross)).to(DEVICE).eval()
     for path in sorted(glob.glob(f"{options.work}/sets/*.json.gz")):
         judged = read_json(path)
         if (options.sets and judged["name"] not in options.sets) or options.purpose not in (None, judged["purpose"]):
             continue
-        table, ideal, trusts = features(judged, options.start, old, new, cross, stems, options.depth)
+        table, ideal, trusts = features(judged, options.start, old, new, stems)
         width = max(len(grades) for grades in ideal)
         ideal = np.array([grades + [0] * (width - len(grades)) for grades in ideal], np.float32)
         np.savez_compressed(f"{options.out}/{judged['name']}.npz", table=table, ideal=ideal, trust=np.array(trusts),

@@ -13,7 +13,8 @@ import subprocess
 import numpy as np
 
 from common import Bm25, log, read_json
-from score import RECALLED, rough, trust
+from read import rough
+from score import RECALLED, trust
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 

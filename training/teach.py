@@ -1,19 +1,17 @@
-"""Scores lists of passages with a trained cross-encoder, for the late interaction to learn from.
+"""Scores lists of passages with a trained cross-encoder, for smaller models to learn from.
 
 Usage: python training/teach.py WORK START CROSS OUT [--leave-out validation] [--list 12]
 """
 import argparse
-import pickle
 import random
 
 import numpy as np
 import torch
 
-import model as models
-from common import chosen_queries, corpus, log
-from model import DEVICE, CrossEncoder
+from common import chosen_queries, corpus, cross_encoder, log
+from model import DEVICE, compile_steps
 from tokens import by_budget, pairs
-from train_cross import PAIR_TOKENS, Sampler, left_out
+from train_cross import PAIR_TOKENS, Sampler, left_out, read_lists
 
 
 @torch.no_grad()
@@ -36,12 +34,11 @@ def main():
     arguments.add_argument("--list", type=int, default=12)
     arguments.add_argument("--most", type=int, default=10**9, help="queries at most")
     options = arguments.parse_args()
-    _, queries, passage_tokens, query_tokens = corpus(options.work, options.start)
-    with open(f"{options.work}/lists.pkl", "rb") as file:
-        lists = pickle.load(file)
-    network = CrossEncoder(models.load(options.cross)).to(DEVICE).eval()
+    queries, passage_tokens, query_tokens = corpus(options.work, options.start)
+    lists = read_lists(options.work)
+    network = cross_encoder(options.cross)
     if DEVICE == "cuda":
-        models.compile_steps()
+        compile_steps()
     rng, sampler = random.Random(5), Sampler(queries, lists, 5)
     asked = list(dict.fromkeys(chosen_queries(queries, lists, left_out(options.leave_out), rng)))[:options.most]
     drawn = np.array([sampler.draw(at, options.list) for at in asked])

@@ -53,14 +53,12 @@ class Packed:
 
     def __init__(self, lengths):
         self.count, self.longest, self.total = len(lengths), int(lengths.max()), int(lengths.sum())
+        self.padding = None  # made by the first attention that needs it
         bounds = np.concatenate(([0], np.cumsum(lengths)))
         self.bounds = torch.as_tensor(bounds, dtype=torch.int32).to(DEVICE)
         self.lengths = torch.as_tensor(lengths).to(DEVICE)
         self.owner = torch.repeat_interleave(torch.arange(self.count, device=DEVICE), self.lengths, output_size=self.total)
         self.place = torch.arange(self.total, device=DEVICE) - self.bounds.long()[self.owner]
-
-    def mask(self):
-        return torch.arange(self.longest, device=DEVICE)[None] < self.lengths[:, None]
 
 
 def singles(texts, which, most):

@@ -1,13 +1,15 @@
-"""Trains the cross-encoder: of ten passages, the right one first.
+"""Trains a cross-encoder, the one that ships or its teacher: of ten passages, the right one first.
 
-Usage: python training/train_cross.py WORK START OUT [--leave-out validation] [--steps N | --seconds N] …
+Usage: python training/train_cross.py WORK START OUT [--taught TAUGHT] [--leave-out validation] [--steps N | --seconds N] …
 Listwise softmax over one positive and nine hard negatives, and a little binary loss that keeps the logit's zero where right
-and wrong balance. With --teacher, the scores of another cross-encoder are followed too.
+and wrong balance. START may be a folder or one checkpoint, such as the teacher's. With --taught, the lists and scores that
+teach.py wrote are followed: the teacher's order counts most, and a negative that it puts above the positive is not held
+against the student.
 """
 import argparse
+import os
 import pickle
 import random
-import time
 
 import numpy as np
 import torch
@@ -15,11 +17,14 @@ import torch.nn.functional as F
 
 import build_data
 import model as models
-from common import chosen_queries, corpus, log, schedule
-from model import DEVICE, ON_GPU, Average, CrossEncoder
+from common import chosen_queries, corpus, log
+from descent import add_arguments, descend
+from model import DEVICE, CrossEncoder
 from tokens import pairs
 
 PAIR_TOKENS = 288
+SOFTENED = 2.0  # the temperature at which the teacher is followed
+FOLLOWED, HARD = 0.7, 0.3  # how much its order counts, and how much the label
 
 
 class Sampler:
@@ -57,67 +62,76 @@ def left_out(name):
     return build_data.VALIDATION if name == "validation" else ()
 
 
+def read_lists(work):
+    with open(f"{work}/lists.pkl", "rb") as file:
+        return pickle.load(file)
+
+
+class Taught:
+    """Draws from the lists that a teacher scored."""
+
+    def __init__(self, path, seed):
+        found = np.load(path)
+        self.place = {int(query): at for at, query in enumerate(found["queries"])}
+        self.passages, self.scores, self.rng = found["passages"], found["scores"], np.random.default_rng(seed)
+
+    def draw(self, batch, count):
+        rows = np.array([self.place[at] for at in batch])
+        others = self.rng.random((len(rows), self.passages.shape[1] - 1)).argsort(1)[:, :count - 1] + 1
+        columns = np.concatenate([np.zeros((len(rows), 1), int), others], 1)
+        return np.take_along_axis(self.passages[rows], columns, 1), np.take_along_axis(self.scores[rows], columns, 1)
+
+
+def list_loss(scores, taught=None):
+    """The positive is first in every list."""
+    wanted = torch.zeros_like(scores)
+    wanted[:, 0] = 1
+    counts = torch.ones_like(scores) if taught is None else (taught <= taught[:, :1]).float()
+    hard = -F.log_softmax(scores.masked_fill(counts == 0, -1e4), 1)[:, 0].mean()
+    binary = 0.1 * F.binary_cross_entropy_with_logits(scores, wanted, counts)
+    if taught is None:
+        return hard + binary
+    follow = F.kl_div(F.log_softmax(scores / SOFTENED, 1), F.softmax(taught / SOFTENED, 1), reduction="batchmean")
+    return FOLLOWED * SOFTENED**2 * follow + HARD * hard + binary
+
+
 def main():
     arguments = argparse.ArgumentParser()
-    arguments.add_argument("work")
-    arguments.add_argument("start")
-    arguments.add_argument("out")
+    for name in ("work", "start", "out"):
+        arguments.add_argument(name)
     arguments.add_argument("--leave-out", choices=["validation", "none"], default="none")
-    arguments.add_argument("--init", help="a checkpoint to go on from; START's otherwise")
-    arguments.add_argument("--steps", type=int, default=0)
-    arguments.add_argument("--seconds", type=float, default=0, help="as many steps as fit, by the speed of the first")
-    arguments.add_argument("--batch", type=int, default=64)
-    arguments.add_argument("--list", type=int, default=10)
-    arguments.add_argument("--rate", type=float, default=8e-5)
-    arguments.add_argument("--seed", type=int, default=1)
+    arguments.add_argument("--taught", help="what teach.py wrote")
+    add_arguments(arguments, rate=8e-5, batch=64, length=10, seed=1)
     options = arguments.parse_args()
     torch.manual_seed(options.seed)
-    _, queries, passage_tokens, query_tokens = corpus(options.work, options.start)
-    with open(f"{options.work}/lists.pkl", "rb") as file:
-        lists = pickle.load(file)
-    start = models.load(f"{options.start}/start.safetensors")
+    queries, passage_tokens, query_tokens = corpus(options.work, options.start)
+    lists = read_lists(options.work)
+    start = models.load(f"{options.start}/start.safetensors" if os.path.isdir(options.start) else options.start)
     network = CrossEncoder(models.load(options.init) if options.init else start).to(DEVICE).train()
-    if DEVICE == "cuda":
-        models.compile_steps()
-    matrices = [p for p in network.parameters() if p.ndim > 1]
-    others = [p for p in network.parameters() if p.ndim < 2]
-    optimizer = torch.optim.AdamW([{"params": matrices, "weight_decay": 0.01}, {"params": others, "weight_decay": 0.0}],
-                                  lr=options.rate, betas=(0.9, 0.98), **ON_GPU)
-    average, sampler = Average(network), Sampler(queries, lists, options.seed)
-    steps, step, waiting, marks = options.steps or 10**9, 0, [], []
-    log("queries", len(chosen_queries(queries, lists, left_out(options.leave_out), random.Random(0))))
-    while step < steps:
+    sampler, taught, waiting = Sampler(queries, lists, options.seed), None, []
+    if options.taught:
+        taught = Taught(options.taught, options.seed)
+    epoch = lambda rng: [at for at in chosen_queries(queries, lists, left_out(options.leave_out), rng)
+                         if taught is None or at in taught.place]
+    log("queries", len(epoch(random.Random(0))))
+
+    def next_loss():
         while len(waiting) < options.batch:
-            waiting += chosen_queries(queries, lists, left_out(options.leave_out), sampler.rng)
-        batch, waiting = waiting[:options.batch], waiting[options.batch:]
-        drawn = np.array([sampler.draw(at, options.list) for at in batch])
+            waiting.extend(epoch(sampler.rng))
+        batch, scores_taught = waiting[:options.batch], None
+        del waiting[:options.batch]
+        if taught:
+            drawn, scores_taught = taught.draw(batch, options.list)
+            scores_taught = torch.as_tensor(scores_taught).to(DEVICE)
+        else:
+            drawn = np.array([sampler.draw(at, options.list) for at in batch])
         packed = pairs(query_tokens, np.repeat(batch, options.list), passage_tokens, drawn.ravel(), PAIR_TOKENS)
         scores = network(packed).view(len(batch), options.list)
-        wanted = torch.zeros_like(scores)
-        wanted[:, 0] = 1
-        loss = F.cross_entropy(scores, torch.zeros(len(batch), dtype=torch.long, device=DEVICE))
-        loss = loss + 0.1 * F.binary_cross_entropy_with_logits(scores, wanted)
-        rate = options.rate * schedule(step, steps if steps < 10**9 else 3000)
-        for group in optimizer.param_groups:
-            group["lr"] = rate
-        optimizer.zero_grad(set_to_none=True)
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
-        optimizer.step()
-        average.update(step)
-        step += 1
-        if options.seconds and step in (20, 60):
-            loss.item()
-            marks.append(time.time())
-            if step == 60:
-                steps = 60 + int(options.seconds / ((marks[1] - marks[0]) / 40))
-                log(f"{40 * options.batch * options.list / (marks[1] - marks[0]):.0f} pairs/s; steps: {steps}")
-        if step % 100 == 0 or step == steps or steps < 50:
-            right = (scores.argmax(1) == 0).float().mean().item()
-            log(f"step {step}/{steps} loss {loss.item():.3f} right {right:.2f} rate {rate:.1e}")
-    average.apply()
+        return list_loss(scores, scores_taught), lambda: f"right {(scores.argmax(1) == 0).float().mean().item():.2f}"
+
+    descend(network, options, next_loss)
     models.save(network, start, options.out)
-    log("saved", options.out, "after", step, "steps")
+    log("saved", options.out)
 
 
 if __name__ == "__main__":

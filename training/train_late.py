@@ -8,15 +8,15 @@ the gradient passes straight through.
 """
 import argparse
 import random
-import time
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 
 import model as models
-from common import PASSAGE_TOKENS, corpus, log, schedule
-from model import DEVICE, ON_GPU, WIDTH, Average, Encoder, pooled
+from common import PASSAGE_TOKENS, corpus
+from descent import add_arguments, descend
+from model import DEVICE, WIDTH, Encoder, pooled
 from tokens import singles
 
 QUERY_ROWS = 48
@@ -80,80 +80,61 @@ def ranking_loss(scores, scale, taught, mask):
     return follow + 0.2 * F.cross_entropy(own, torch.zeros_like(first)) + 0.3 * F.cross_entropy(whole, first), own
 
 
+class Lists:
+    """Draws batches of what teach.py wrote: queries, passages, the teacher's scores, and which passages answer which query."""
+
+    def __init__(self, taught, queries, seed):
+        self.asked, self.passages, self.scores = taught["queries"], taught["passages"], taught["scores"]
+        self.queries, self.rng, self.waiting = queries, random.Random(seed), []
+
+    def draw(self, batch, count):
+        while len(self.waiting) < batch:
+            self.waiting += self.rng.sample(range(len(self.asked)), len(self.asked))
+        chosen, self.waiting = np.array(self.waiting[:batch]), self.waiting[batch:]
+        columns = np.array([[0] + self.rng.sample(range(1, self.passages.shape[1]), count - 1) for _ in chosen])
+        passages = np.take_along_axis(self.passages[chosen], columns, 1)
+        scores = torch.as_tensor(np.take_along_axis(self.scores[chosen], columns, 1)).to(DEVICE)
+        asked = [self.queries[self.asked[at]] for at in chosen]
+        right = np.stack([np.isin(passages.ravel(), query["positives"] + [query.get("but_not", -1)]) for query in asked])
+        right[np.arange(batch), np.arange(batch) * count] = False
+        return self.asked[chosen], passages.ravel(), scores, torch.as_tensor(right).to(DEVICE)
+
+
 def main():
     arguments = argparse.ArgumentParser()
     for name in ("work", "start", "taught", "out"):
         arguments.add_argument(name)
-    arguments.add_argument("--init", help="a checkpoint to go on from; START's otherwise")
-    arguments.add_argument("--steps", type=int, default=0)
-    arguments.add_argument("--seconds", type=float, default=0)
-    arguments.add_argument("--batch", type=int, default=64)
-    arguments.add_argument("--list", type=int, default=8)
-    arguments.add_argument("--rate", type=float, default=4e-5)
+    add_arguments(arguments, rate=4e-5, batch=64, length=8, seed=4)
     arguments.add_argument("--stay", type=float, default=2.0, help="how much the mean vectors are held where they were")
     arguments.add_argument("--mean", type=float, default=0.3, help="how much the mean vectors' ranking counts")
-    arguments.add_argument("--seed", type=int, default=4)
     options = arguments.parse_args()
     torch.manual_seed(options.seed)
-    _, queries, passage_tokens, query_tokens = corpus(options.work, options.start)
-    before = torch.load(f"{options.work}/vectors.pt")
-    before = {name: value.to(DEVICE).float() for name, value in before.items()}
-    taught = np.load(options.taught)
-    asked, lists, scores = taught["queries"], taught["passages"], taught["scores"]
+    queries, passage_tokens, query_tokens = corpus(options.work, options.start)
+    before = {name: value.to(DEVICE).float() for name, value in torch.load(f"{options.work}/vectors.pt").items()}
+    lists = Lists(np.load(options.taught), queries, options.seed)
     start = models.load(f"{options.start}/start.safetensors")
     network = Encoder(models.load(options.init) if options.init else start).to(DEVICE).train()
-    if DEVICE == "cuda":
-        models.compile_steps()
     scales = torch.nn.Parameter(torch.tensor([30.0, 20.0], device=DEVICE))
-    optimizer = torch.optim.AdamW([{"params": list(network.parameters()), "weight_decay": 0.01, "base": options.rate},
-                                   {"params": [scales], "weight_decay": 0.0, "base": 0.05}],
-                                  lr=options.rate, betas=(0.9, 0.98), **ON_GPU)
-    average, rng = Average(network), random.Random(options.seed)
-    steps, step, waiting, marks = options.steps or 10**9, 0, [], []
-    while step < steps:
-        while len(waiting) < options.batch:
-            waiting += rng.sample(range(len(asked)), len(asked))
-        batch, waiting = np.array(waiting[:options.batch]), waiting[options.batch:]
-        columns = np.array([[0] + rng.sample(range(1, lists.shape[1]), options.list - 1) for _ in batch])
-        drawn = np.take_along_axis(lists[batch], columns, 1)
-        teacher = torch.as_tensor(np.take_along_axis(scores[batch], columns, 1)).to(DEVICE)
-        flat = drawn.ravel()
-        mask = np.stack([np.isin(flat, queries[asked[at]]["positives"] + [queries[asked[at]].get("but_not", -1)]) for at in batch])
-        mask[np.arange(len(batch)), np.arange(len(batch)) * options.list] = False
-        query_packed = singles(query_tokens, asked[batch], 66)
-        passage_packed = singles(passage_tokens, flat, PASSAGE_TOKENS)
+
+    def next_loss():
+        asked, passages, teacher, right = lists.draw(options.batch, options.list)
+        query_packed = singles(query_tokens, asked, 66)
+        passage_packed = singles(passage_tokens, passages, PASSAGE_TOKENS)
         query_hidden, passage_hidden = network(query_packed), network(passage_packed)
         mean_query, mean_passage = pooled(query_hidden, query_packed), pooled(passage_hidden, passage_packed)
         rows, counts = token_rows(passage_hidden, passage_packed)
-        mask = torch.as_tensor(mask).to(DEVICE)
         late = late_scores(*query_rows(query_hidden, query_packed), signs(rows), counts)
-        late_loss, own = ranking_loss(late, scales[0], teacher, mask)
-        mean_loss, _ = ranking_loss(mean_query @ mean_passage.T, scales[1], teacher, mask)
-        old_query = before["queries"][torch.as_tensor(asked[batch]).to(DEVICE)]
-        old_passage = before["passages"][torch.as_tensor(flat).to(DEVICE)]
+        late_loss, own = ranking_loss(late, scales[0], teacher, right)
+        mean_loss, _ = ranking_loss(mean_query @ mean_passage.T, scales[1], teacher, right)
+        old_query = before["queries"][torch.as_tensor(asked).to(DEVICE)]
+        old_passage = before["passages"][torch.as_tensor(passages).to(DEVICE)]
         moved = (1 - (mean_query * old_query).sum(1)).mean() + (1 - (mean_passage * old_passage).sum(1)).mean()
-        loss = late_loss + options.mean * mean_loss + options.stay * moved
-        share = schedule(step, steps if steps < 10**9 else 2000)
-        for group in optimizer.param_groups:
-            group["lr"] = group["base"] * share
-        optimizer.zero_grad(set_to_none=True)
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
-        optimizer.step()
-        average.update(step)
-        step += 1
-        if options.seconds and step in (20, 60):
-            loss.item()
-            marks.append(time.time())
-            if step == 60:
-                steps = 60 + int(options.seconds / ((marks[1] - marks[0]) / 40))
-                log("steps:", steps)
-        if step % 100 == 0 or step == steps or steps < 50:
-            log(f"step {step}/{steps} loss {loss.item():.3f} late {late_loss.item():.3f} mean {mean_loss.item():.3f} "
-                f"moved {moved.item() / 2:.4f} right {(own.argmax(1) == 0).float().mean().item():.2f} scales {scales.tolist()}")
-    average.apply()
+        say = lambda: (f"late {late_loss.item():.3f} mean {mean_loss.item():.3f} moved {moved.item() / 2:.4f} "
+                       f"right {(own.argmax(1) == 0).float().mean().item():.2f} scales {scales.tolist()}")
+        return late_loss + options.mean * mean_loss + options.stay * moved, say
+
+    descend(network, options, next_loss, [(scales, 0.05)])
     models.save(network, start, options.out)
-    log("saved", options.out, "after", step, "steps")
 
 
 if __name__ == "__main__":
