@@ -1,6 +1,6 @@
 """Fits how likely a hit is relevant, from what the stages say of it: the constants of crates/engine/src/search/calibrate.rs.
 
-Usage: python training/calibrate.py FIT_SCORES [CHECK_SCORES] [--late-weight …] …
+Usage: python training/calibrate.py FIT_SCORES [CHECK_SCORES] [--draw SVG] [--late-weight …] …
 Every query of the sets has an answer; people also ask what a box cannot answer. So each query also counts, for 0.15, with its
 relevant chunks taken away.
 """
@@ -61,18 +61,46 @@ def gathered(sets, stage, o):
     return [np.concatenate(part) for part in answered], [np.concatenate(part) for part in unanswered], np.array(tops)
 
 
-def quality(beta, answered, tops):
-    x, y, weight = answered
-    p = 1 / (1 + np.exp(-x @ beta))
-    error, total = 0, 0
+def bins(p, y, weight):
+    """Tenths of the score: the mean score, the share that is relevant, how many hits, and what they weigh."""
     for low in np.arange(0, 1, 0.1):
         inside = (p >= low) & (p < low + 0.1)
         if inside.sum() >= 20:
-            error += weight[inside].sum() * abs(np.average(p[inside], weights=weight[inside]) - np.average(y[inside], weights=weight[inside]))
-            total += weight[inside].sum()
+            mean = lambda values: np.average(values[inside], weights=weight[inside])
+            yield mean(p), mean(y), inside.sum(), weight[inside].sum()
+
+
+def quality(beta, answered, tops):
+    x, y, weight = answered
+    p = 1 / (1 + np.exp(-x @ beta))
+    found = list(bins(p, y, weight))
+    error = np.average([abs(score - share) for score, share, *_ in found], weights=[weighs for *_, weighs in found])
     best = 1 / (1 + np.exp(-tops @ beta))
-    return (f"calibration error {error / total:.3f}, Brier {np.average((p - y) ** 2, weights=weight):.3f}, "
+    return (f"calibration error {error:.3f}, Brier {np.average((p - y) ** 2, weights=weight):.3f}, "
             f"best hit without an answer below 0.5 in {np.mean(best < 0.5):.0%}")
+
+
+def draw(path, points):
+    def place(x, y):
+        return 50 + 300 * x, 350 - 300 * y
+
+    parts = ['<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 400 400" font-family="sans-serif" font-size="12">',
+             '<rect width="400" height="400" fill="white"/>',
+             '<path d="M50 350 L350 50" stroke="#bbb" stroke-dasharray="4"/>',
+             '<path d="M50 50 V350 H350" stroke="#333" fill="none"/>']
+    for tick in (0, 0.25, 0.5, 0.75, 1):
+        x, y = place(tick, tick)
+        parts.append(f'<text x="{x:.0f}" y="368" text-anchor="middle">{tick}</text>')
+        parts.append(f'<text x="42" y="{y + 4:.0f}" text-anchor="end">{tick}</text>')
+    corners = " ".join(f"{x:.1f},{y:.1f}" for x, y in (place(p, y) for p, y, _ in points))
+    parts.append(f'<polyline points="{corners}" stroke="#1565c0" fill="none" stroke-width="2"/>')
+    for p, y, count in points:
+        x, y = place(p, y)
+        parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="#1565c0"><title>{count} hits</title></circle>')
+    parts.append('<text x="200" y="390" text-anchor="middle">score</text>')
+    parts.append('<text x="14" y="200" text-anchor="middle" transform="rotate(-90 14 200)">share relevant</text></svg>')
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("\n".join(parts) + "\n")
 
 
 def main():
@@ -81,6 +109,7 @@ def main():
     arguments.add_argument("check", nargs="?")
     for name, value in (("late-weight", 0.4), ("late-spread", 0.5), ("cross-weight", 0.3), ("cross-spread", 8.0)):
         arguments.add_argument(f"--{name}", type=float, default=value)
+    arguments.add_argument("--draw", help="where to draw how well the last fit holds: docs/calibration.svg")
     o = arguments.parse_args()
     sets = fusion.read(o.fit)
     check = fusion.read(o.check) if o.check else {}
@@ -89,6 +118,9 @@ def main():
         beta = fit(*(np.concatenate([a, u]) for a, u in zip(answered, unanswered)))
         print(f"const {stage}: Fit = Fit {{ " + ", ".join(f"{n}: {b:.2f}" for n, b in zip(NAMES, beta)) + " };")
         print("//   fitted:", quality(beta, answered, tops))
+        if o.draw:
+            x, y, weight = answered
+            draw(o.draw, [(score, share, count) for score, share, count, _ in bins(1 / (1 + np.exp(-x @ beta)), y, weight)])
         if check:
             answered, _, tops = gathered(check, stage, o)
             print("//   on other sets:", quality(beta, answered, tops))

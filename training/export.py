@@ -2,7 +2,8 @@
 
 Usage: python training/export.py START EMBEDDER CROSS MODELS
 Writes MODELS/quire-tables-1.safetensors, MODELS/quire-embed-1/ and MODELS/quire-rerank-1/, each with config.json,
-tokenizer.json, quire.json and model.safetensors. Vectors (biases, norms) stay f32.
+tokenizer.json, quire.json and model.safetensors. Vectors (biases, norms) stay f32. EMBEDDER and CROSS may be folders that were
+written so before: they stay as they are.
 """
 import hashlib
 import json
@@ -14,6 +15,7 @@ import torch
 from safetensors.torch import save_file
 
 import model as models
+from common import checkpoint
 
 CONFIG = {"model_type": "bert", "hidden_size": models.WIDTH, "num_hidden_layers": models.LAYERS,
           "num_attention_heads": models.HEADS, "intermediate_size": models.INNER, "max_position_embeddings": 512,
@@ -31,10 +33,10 @@ def shipped(weights):
     for name, value in weights.items():
         if name.startswith("embeddings."):
             continue
-        if value.ndim == 2:
+        if value.ndim == 2 and value.dtype != torch.int8:
             small[name], small[name + ".scale"] = models.quantized(value.float())
         else:
-            small[name] = value.float()
+            small[name] = value if value.ndim == 2 else value.float()
     return small
 
 
@@ -54,7 +56,7 @@ def write(path, tensors):
 def main():
     start, embedder, cross, target = sys.argv[1:5]
     os.makedirs(target, exist_ok=True)
-    trained = {"quire-embed-1": models.load(embedder), "quire-rerank-1": models.load(cross)}
+    trained = {"quire-embed-1": checkpoint(embedder), "quire-rerank-1": checkpoint(cross)}
     tables = {name: value if value.dtype == torch.int8 else value.float()
               for name, value in trained["quire-embed-1"].items() if name.startswith("embeddings.")}
     write(f"{target}/{TABLES}", tables)

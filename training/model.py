@@ -96,11 +96,12 @@ def attend(joined, packed, relative=None):
         except RuntimeError as error:
             print("no attention over packed sequences here:", error, file=sys.stderr)
             VARLEN.clear()
+    whole = whole_attention if relative is None else plain_attention  # with such a bias the former falls back to f32
     there, back, groups = padding(packed, relative, joined.dtype)
     wide, found = Moved.apply(joined, there, back).split([count * longest for count, longest, _ in groups]), []
     for part, (count, longest, bias) in zip(wide, groups):
         query, key, value = part.view(count, longest, *part.shape[1:]).permute(2, 0, 3, 1, 4)
-        found.append(whole_attention(query, key, value, attn_mask=bias).transpose(1, 2).reshape(len(part), -1))
+        found.append(whole(query, key, value, attn_mask=bias).transpose(1, 2).reshape(len(part), -1))
     return Moved.apply(torch.cat(found), back, there)
 
 
