@@ -6,7 +6,8 @@ import json
 import os
 import pathlib
 import random
-import select
+import resource
+import selectors
 import shutil
 import signal
 import socket
@@ -23,6 +24,8 @@ sys.path.insert(0, str(ROOT / "tests" / "servers"))
 from servers import Postgres, Servers, free_ports, wait_for
 
 BINARY = pathlib.Path(os.environ.get("QUIRE_BINARY", ROOT / "target" / "debug" / "quire"))
+# A thousand clients and their balancer in one process take three thousand descriptors.
+resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
 ROOMY = {"QUIRE__LIMITS__KEY_REQUESTS": "1000000000", "QUIRE__LIMITS__USER_REQUESTS": "1000000000", "QUIRE__UNITS__MONTHLY": "1000000000"}
 
 
@@ -55,10 +58,12 @@ class Balancer:
             client.close()
             return
         node.settimeout(None)
-        with client, node:
+        with client, node, selectors.DefaultSelector() as waiting:
             try:
+                for end in (client, node):
+                    waiting.register(end, selectors.EVENT_READ)
                 while True:
-                    for ready in select.select([client, node], [], [])[0]:
+                    for ready in (key.fileobj for key, _ in waiting.select()):
                         data = ready.recv(65536)
                         if not data:
                             return
