@@ -17,13 +17,13 @@ struct Fit {
 
 /// By words and vectors alone.
 const WITHOUT_LATE: Fit =
-    Fit { constant: -8.50, cosine: 1.31, keyword: 2.01, late: 0.0, weighed: 6.45, cross: 0.0 };
+    Fit { constant: -8.61, cosine: 1.42, keyword: 2.51, late: 0.0, weighed: 5.98, cross: 0.0 };
 /// With late interaction.
 const WITH_LATE: Fit =
-    Fit { constant: -8.36, cosine: 1.02, keyword: 2.75, late: -1.31, weighed: 7.24, cross: 0.0 };
+    Fit { constant: -8.36, cosine: 1.69, keyword: 3.08, late: -2.36, weighed: 7.15, cross: 0.0 };
 /// With the cross-encoder too.
 const WITH_CROSS: Fit =
-    Fit { constant: -6.08, cosine: 0.77, keyword: 2.37, late: -4.31, weighed: 7.06, cross: 0.10 };
+    Fit { constant: -5.74, cosine: 1.14, keyword: 2.70, late: -5.29, weighed: 6.81, cross: 0.14 };
 
 /// How likely a candidate is relevant, 0–1.
 pub(super) fn likelihood(candidate: &Candidate) -> f32 {
