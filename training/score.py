@@ -66,11 +66,11 @@ def late(model, query_tokens, chunk_tokens, candidates, forms):
         found[form] = []
         for at, chosen in enumerate(candidates):
             mine = torch.as_tensor(place[chosen]).to(DEVICE)
-            query = rows[at][counts[at]].to(whole.dtype)
+            query = rows[at][counts[at]].float()
             if not len(query):
                 found[form].append(np.zeros(len(chosen)))
                 continue
-            likeness = torch.einsum("qh,clh->cql", query, whole[mine]).float()
+            likeness = torch.einsum("qh,clh->cql", query, whole[mine].float())
             likeness = likeness.masked_fill(~inside[mine][:, None], -1.0)
             found[form].append(likeness.amax(-1).mean(-1).cpu().numpy())
     return found
