@@ -26,10 +26,20 @@ pub(crate) const EXP2: [f32; 5] = [0.999_999_3, 0.693_121_8, 0.240_247_47, 0.055
 /// Scores are kept in powers of two: the factor goes into the query weights once, at loading.
 pub(crate) const LOG2_E: f32 = std::f32::consts::LOG2_E;
 
-/// What one of 127 steps of 8-bit weights is worth.
-pub(crate) fn scale_of(weights: &[f32]) -> f32 {
+/// Adding and taking away 1.5·2^23 rounds to a whole number without a library call.
+const ROUND: f32 = 12_582_912.0;
+
+/// Writes one output's weights as steps of 127, and gives what a step is worth and the sum of all weights.
+pub(crate) fn steps_of(weights: &[f32], steps: &mut [i8]) -> (f32, f32) {
     let most = weights.iter().fold(0.0f32, |most, weight| most.max(weight.abs()));
-    most.max(f32::MIN_POSITIVE) / 127.0
+    let scale = most.max(f32::MIN_POSITIVE) / 127.0;
+    let mut sum = 0;
+    for (weight, step) in weights.iter().zip(steps) {
+        let whole = ((weight / scale + ROUND) - ROUND) as i32;
+        sum += whole;
+        *step = whole as i8;
+    }
+    (scale, sum as f32 * scale)
 }
 
 /// What one of 255 steps between a row's least and greatest value is worth.
@@ -59,8 +69,6 @@ pub(crate) fn gelu<const FUSED: bool>(x: f32) -> f32 {
 /// `2^x` by [`EXP2`] for x ≤ 0; below -126 it is 2^-126, as good as nothing beside the largest term, 1.
 #[inline(always)]
 pub(crate) fn exp2<const FUSED: bool>(x: f32) -> f32 {
-    /// Adding and taking away 1.5·2^23 rounds to a whole number without a library call.
-    const ROUND: f32 = 12_582_912.0;
     let x = x.max(-126.0);
     let shifted = x + ROUND;
     let part = x - (shifted - ROUND);

@@ -49,17 +49,15 @@ impl Weights {
     pub(crate) fn pack(matrix: &[f32], bias: Vec<f32>, inputs: usize) -> Self {
         let mut panels = Buffer::new(bias.len() * inputs);
         let (mut scales, mut sums) = (Vec::with_capacity(bias.len()), Vec::with_capacity(bias.len()));
+        let mut steps = vec![0i8; inputs];
         for (output, weights) in matrix.chunks_exact(inputs).enumerate() {
-            let scale = math::scale_of(weights);
+            let (scale, sum) = math::steps_of(weights, &mut steps);
             let panel = &mut panels[output / COLUMNS * COLUMNS * inputs..];
-            let mut sum = 0;
-            for (input, weight) in weights.iter().enumerate() {
-                let step = (weight / scale).round_ties_even() as i8;
-                sum += i32::from(step);
+            for (input, &step) in steps.iter().enumerate() {
                 panel[input / 4 * 4 * COLUMNS + output % COLUMNS * 4 + input % 4] = step;
             }
             scales.push(scale);
-            sums.push(sum as f32 * scale);
+            sums.push(sum);
         }
         Weights { panels, scales, sums, bias, inputs }
     }

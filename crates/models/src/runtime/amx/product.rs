@@ -85,20 +85,19 @@ impl Weights {
     pub(crate) fn pack(matrix: &[f32], bias: Vec<f32>, inputs: usize) -> Self {
         let mut tiles = Buffer::new(bias.len() * inputs);
         let (mut scales, mut sums) = (Vec::with_capacity(bias.len()), Vec::with_capacity(bias.len()));
+        let mut steps = vec![0i8; inputs];
         for (output, weights) in matrix.chunks_exact(inputs).enumerate() {
             let (block, half, column) = (output / 32, output % 32 / 16, output % 16);
-            let scale = math::scale_of(weights);
-            let mut sum = 0;
-            for (step, weights) in weights.chunks_exact(64).enumerate() {
+            let (scale, sum) = math::steps_of(weights, &mut steps);
+            for (step, weights) in steps.chunks_exact(64).enumerate() {
                 let base = (block * (inputs / 64) + step) * 2 * tile::BYTES + half * tile::BYTES + column * 4;
-                for (index, weight) in weights.iter().enumerate() {
-                    let weight = (weight / scale).round_ties_even() as i8;
-                    sum += i32::from(weight);
-                    tiles[base + index / 4 * 64 + index % 4] = weight as u8;
+                let tile = &mut tiles[base..];
+                for (four, place) in weights.chunks_exact(4).zip(tile.chunks_mut(64)) {
+                    place[..4].copy_from_slice(&[four[0] as u8, four[1] as u8, four[2] as u8, four[3] as u8]);
                 }
             }
             scales.push(scale);
-            sums.push(sum as f32 * scale);
+            sums.push(sum);
         }
         Weights { tiles, scales, sums, bias, inputs }
     }
