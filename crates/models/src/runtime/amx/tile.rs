@@ -70,12 +70,12 @@ pub(super) unsafe fn zero() {
 /// Products of 2×2 and of 1×2 tiles with one instruction.
 macro_rules! products {
     ($two:ident, $one:ident, $element:ty, $instruction:literal) => {
-        /// Adds the products of two row tiles at `rows` (the second a kilobyte on) and two column tiles.
+        /// Adds the products of one row tile at `rows` and two column tiles.
         ///
         /// # Safety
-        /// Tiles must be shaped; `rows` must be readable for two tiles, `left` and `right` for one each.
+        /// Tiles must be shaped; every pointer must be readable for one tile.
         #[inline(always)]
-        pub(super) unsafe fn $two(rows: *const $element, left: *const $element, right: *const $element) {
+        pub(super) unsafe fn $one(rows: *const $element, left: *const $element, right: *const $element) {
             // SAFETY: the caller vouches for the pointers; each load reads 16 rows 64 bytes apart, one kilobyte.
             unsafe {
                 asm!(
@@ -84,30 +84,26 @@ macro_rules! products {
                     concat!($instruction, " tmm0, tmm4, tmm6"),
                     "tileloadd tmm7, [{right} + {stride}]",
                     concat!($instruction, " tmm1, tmm4, tmm7"),
-                    "tileloaddt1 tmm5, [{rows} + {stride} + 1024]",
-                    concat!($instruction, " tmm2, tmm5, tmm6"),
-                    concat!($instruction, " tmm3, tmm5, tmm7"),
                     rows = in(reg) rows, left = in(reg) left, right = in(reg) right, stride = in(reg) 64usize,
                     options(nostack, readonly)
                 );
             }
         }
 
-        /// The same with one row tile.
+        /// The same with two row tiles, the second a kilobyte on.
         ///
         /// # Safety
-        /// Tiles must be shaped; every pointer must be readable for one tile.
+        /// Tiles must be shaped; `rows` must be readable for two tiles, `left` and `right` for one each.
         #[inline(always)]
-        pub(super) unsafe fn $one(rows: *const $element, left: *const $element, right: *const $element) {
-            // SAFETY: as above.
+        pub(super) unsafe fn $two(rows: *const $element, left: *const $element, right: *const $element) {
+            // SAFETY: as above; the column tiles are still in their registers.
             unsafe {
+                $one(rows, left, right);
                 asm!(
-                    "tileloadd tmm6, [{left} + {stride}]",
-                    "tileloaddt1 tmm4, [{rows} + {stride}]",
-                    concat!($instruction, " tmm0, tmm4, tmm6"),
-                    "tileloadd tmm7, [{right} + {stride}]",
-                    concat!($instruction, " tmm1, tmm4, tmm7"),
-                    rows = in(reg) rows, left = in(reg) left, right = in(reg) right, stride = in(reg) 64usize,
+                    "tileloaddt1 tmm5, [{rows} + {stride} + 1024]",
+                    concat!($instruction, " tmm2, tmm5, tmm6"),
+                    concat!($instruction, " tmm3, tmm5, tmm7"),
+                    rows = in(reg) rows, stride = in(reg) 64usize,
                     options(nostack, readonly)
                 );
             }

@@ -119,8 +119,7 @@ mod x86 {
         }
     }
 
-    /// Four codes of 384 dimensions are three registers. Each lane's bits are counted at once; the lanes of each code are
-    /// then put side by side, six rows of four, and added.
+    /// Four codes of 384 dimensions are three registers: eight words' bits are counted at once, then added code by code.
     #[target_feature(enable = "avx512f,avx512vl,avx512vpopcntdq,popcnt")]
     fn distances_6_words(codes: &[u64], query: &[u64; 6], distances: &mut Vec<u16>) {
         let (fours, rest) = codes.as_chunks::<24>();
