@@ -28,6 +28,7 @@ use crate::{
     access::Reading,
     cost::{self, SearchWork},
     ids::ChunkId,
+    ingest::chunk::embedded_text,
     seams::{
         embedder::{Embedder, Embedding, Role},
         index::{Candidate as Found, Chunk, Index, Recall},
@@ -231,8 +232,9 @@ impl Search {
             let rest = candidates.split_off(best);
             // One that was removed meanwhile is left out.
             candidates.retain(|candidate| candidate.chunk.is_some());
-            let passages: Vec<String> =
-                candidates.iter().flat_map(|best| &best.chunk).map(|chunk| chunk.text.clone()).collect();
+            // As the embedder read them: a row of a table says little without its header.
+            let chunks = candidates.iter().flat_map(|best| &best.chunk);
+            let passages: Vec<String> = chunks.map(|chunk| embedded_text(chunk, None, "")).collect();
             candidates.extend(rest);
             let read = passages.len();
             match reranker.score(&request.query, passages).await {

@@ -1,6 +1,9 @@
 //! The path as a whole, over a small index in memory.
 
-use std::collections::{BTreeMap, HashSet};
+use std::{
+    collections::{BTreeMap, HashSet},
+    sync::Mutex,
+};
 
 use async_trait::async_trait;
 
@@ -206,6 +209,35 @@ async fn a_busy_cross_encoder_is_done_without_and_not_paid_for() {
     let writing = Writing::for_operator(BoxId::generate());
     let found = search.run(writing.reading(), SearchRequest::new("warranty")).await.unwrap();
     assert_eq!((found.hits[0].id.file, found.work.reranked, found.work.cross_encoded), (warranty, 1, 0));
+}
+
+/// Keeps what it is given to read.
+#[derive(Default)]
+struct Listener(Mutex<Vec<String>>);
+
+#[async_trait]
+impl Reranker for Listener {
+    fn id(&self) -> &str {
+        "listener"
+    }
+    async fn score(&self, _: &str, passages: Vec<String>) -> Result<Vec<f32>, Fault> {
+        let scores = vec![0.0; passages.len()];
+        *self.0.lock().unwrap() = passages;
+        Ok(scores)
+    }
+}
+
+#[tokio::test]
+async fn the_cross_encoder_reads_what_stands_above_a_passage_too() {
+    let mut memory = Memory::default();
+    memory.add(&["| parts | two years |"]);
+    let chunk = &mut memory.0.values_mut().next().unwrap().chunk;
+    (chunk.section, chunk.lead) = (vec!["Warranty".into()], "| what | how long |".into());
+    let listener = Arc::new(Listener::default());
+    let search = Search::new(Arc::new(memory), Arc::new(Words), Some(listener.clone()));
+    let writing = Writing::for_operator(BoxId::generate());
+    search.run(writing.reading(), SearchRequest::new("parts")).await.unwrap();
+    assert_eq!(*listener.0.lock().unwrap(), ["Warranty\n| what | how long |\n| parts | two years |"]);
 }
 
 #[tokio::test]

@@ -1,13 +1,13 @@
 //! The files of a box: the list, what is done to several at once, and how they fare, live.
 
-use std::{convert::Infallible, time::Duration};
+use std::convert::Infallible;
 
 use askama::Template;
 use axum::{
     extract::{Query, State},
     response::{
         IntoResponse,
-        sse::{Event, KeepAlive, Sse},
+        sse::{Event, Sse},
     },
 };
 use engine::{
@@ -29,14 +29,12 @@ use super::{
 };
 use crate::{
     app::App,
-    http::{error::Failure, routes::upload, token},
+    http::{error::Failure, reply, routes::upload, token},
     library::{Receipt, next_change},
 };
 
 /// Files on a page: enough to work with, little enough to be there at once.
 const PAGE: u32 = 50;
-/// Keeps proxies from closing a quiet connection.
-const PING: Duration = Duration::from_secs(15);
 
 /// A file as a list shows it.
 pub(super) struct Row {
@@ -322,7 +320,7 @@ pub(super) async fn read_again(app: &App, writing: &Writing, file: &FileRecord) 
 /// Every change of a file of the box, as it happens.
 pub(super) async fn events(State(app): State<App>, at: InBox<Reading>) -> Result<impl IntoResponse, Failure> {
     let stream = changes(app, at);
-    Ok(Sse::new(stream).keep_alive(KeepAlive::new().interval(PING).text("ping")))
+    Ok(Sse::new(stream).keep_alive(reply::pings()))
 }
 
 fn changes(app: App, at: InBox<Reading>) -> impl Stream<Item = Result<Event, Infallible>> {

@@ -1,8 +1,10 @@
-//! Successful answers: the envelope around what a handler returns.
+//! Successful answers: the envelope around what a handler returns, and what streams have in common.
+
+use std::time::Duration;
 
 use axum::{
     http::{HeaderValue, header},
-    response::{IntoResponse, Response},
+    response::{IntoResponse, Response, sse::KeepAlive},
 };
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -20,6 +22,11 @@ pub struct Envelope<T> {
     pub success: bool,
     /// The payload.
     pub data: T,
+}
+
+/// How a stream keeps proxies from closing a connection that is quiet.
+pub fn pings() -> KeepAlive {
+    KeepAlive::new().interval(Duration::from_secs(15)).text("ping")
 }
 
 /// A payload on its way out, with what the caller should know about their request.

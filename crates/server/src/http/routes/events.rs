@@ -1,10 +1,10 @@
 //! `GET /boxes/{box_id}/events`: every change of a file's status, as it happens.
 
-use std::{convert::Infallible, time::Duration};
+use std::convert::Infallible;
 
 use axum::{
     extract::State,
-    response::sse::{Event, KeepAlive, Sse},
+    response::sse::{Event, Sse},
 };
 use engine::seams::catalog::{FileQuery, FileRecord, FileStatus, SortKey};
 use futures::{Stream, StreamExt, stream};
@@ -16,12 +16,11 @@ use crate::{
         auth::{self, Asking, ReadingBox},
         error::{ErrorEnvelope, Failure},
         origin::Origin,
+        reply,
     },
     library::next_change,
 };
 
-/// Keeps proxies from closing a quiet connection.
-const PING: Duration = Duration::from_secs(15);
 /// Files under way that a listener hears of first; whoever has more is better served by listing.
 const MOST_AT_START: u32 = 200;
 
@@ -65,7 +64,7 @@ pub(super) async fn events(
         let event = event(FileRecord::clone(&file), &origin);
         Some((event, (app, receiver, prefix, origin)))
     });
-    Ok(Sse::new(start.chain(changes)).keep_alive(KeepAlive::new().interval(PING).text("ping")))
+    Ok(Sse::new(start.chain(changes)).keep_alive(reply::pings()))
 }
 
 fn event(file: FileRecord, origin: &Origin) -> Result<Event, Infallible> {

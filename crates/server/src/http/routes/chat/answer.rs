@@ -6,7 +6,7 @@ use axum::{
     Json,
     response::{
         IntoResponse, Response,
-        sse::{Event, KeepAlive, Sse},
+        sse::{Event, Sse},
     },
 };
 use engine::{
@@ -28,11 +28,10 @@ use crate::http::{
     error::{ErrorEnvelope, ErrorObject},
     layers::RequestId,
     origin::Origin,
+    reply,
     units::{Charge, Usage},
 };
 
-/// Keeps proxies from closing a quiet connection.
-const PING: Duration = Duration::from_secs(15);
 /// How long an answer may take to begin before the stream is opened without it. Until then trouble is a plain error.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -390,6 +389,6 @@ impl Frames {
             let data = frames.waiting.pop_front()?;
             Some((Ok::<_, Infallible>(Event::default().data(data)), (frames, under_way)))
         });
-        Sse::new(frames).keep_alive(KeepAlive::new().interval(PING).text("ping")).into_response()
+        Sse::new(frames).keep_alive(reply::pings()).into_response()
     }
 }
