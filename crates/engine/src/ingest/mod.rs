@@ -87,25 +87,21 @@ impl Ingest {
         })
         .await
         .map_err(Fault::internal)?;
+        let title = chunk::title(document.title.as_deref(), name);
         let mut indexed = Vec::with_capacity(chunks.len());
         let mut waiting = chunks.into_iter();
         loop {
             let batch: Vec<Chunk> = waiting.by_ref().take(CHUNKS_AT_ONCE).collect();
             let Some(last) = batch.last() else { break };
             progress(last.page, Some(document.pages.len() as u32));
-            indexed.extend(self.embed_batch(batch, document.title.as_deref(), name).await?);
+            indexed.extend(self.embed_batch(batch, title).await?);
         }
         Ok(EmbeddedFile { document, chunks: indexed })
     }
 
     /// A model that is busy with others is waited for: whoever uploads has no need to hurry.
-    async fn embed_batch(
-        &self,
-        batch: Vec<Chunk>,
-        title: Option<&str>,
-        name: &str,
-    ) -> Result<Vec<IndexedChunk>, Fault> {
-        let texts: Vec<String> = batch.iter().map(|chunk| chunk::embedded_text(chunk, title, name)).collect();
+    async fn embed_batch(&self, batch: Vec<Chunk>, title: &str) -> Result<Vec<IndexedChunk>, Fault> {
+        let texts: Vec<String> = batch.iter().map(|chunk| chunk::with_headings(chunk, title)).collect();
         let with_tokens = self.embedder.gives_tokens();
         let embeddings = loop {
             match self.embedder.embed(texts.clone(), Role::Passage, with_tokens).await {

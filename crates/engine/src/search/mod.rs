@@ -28,7 +28,7 @@ use crate::{
     access::Reading,
     cost::{self, SearchWork},
     ids::ChunkId,
-    ingest::chunk::embedded_text,
+    ingest::chunk::with_headings,
     seams::{
         embedder::{Embedder, Embedding, Role},
         index::{Candidate as Found, Chunk, Index, Recall},
@@ -232,9 +232,9 @@ impl Search {
             let rest = candidates.split_off(best);
             // One that was removed meanwhile is left out.
             candidates.retain(|candidate| candidate.chunk.is_some());
-            // As the embedder read them: a row of a table says little without its header.
+            // A row of a table says little without its header. The title is the same for the whole document, and not at hand.
             let chunks = candidates.iter().flat_map(|best| &best.chunk);
-            let passages: Vec<String> = chunks.map(|chunk| embedded_text(chunk, None, "")).collect();
+            let passages: Vec<String> = chunks.map(|chunk| with_headings(chunk, "")).collect();
             candidates.extend(rest);
             let read = passages.len();
             match reranker.score(&request.query, passages).await {

@@ -220,10 +220,7 @@ async fn lies_and_orders_from_documents_are_not_delivered() {
             false => ask(&app, &key, body).await.body.to_string(),
         };
         assert!(all.contains("I found nothing in the documents"), "{all}");
-        assert!(
-            !all.contains("HACKED") && !all.contains("ten years") && !all.contains("900 francs"),
-            "{all}"
-        );
+        assert!(!all.contains("HACKED") && !all.contains("ten years") && !all.contains("francs"), "{all}");
         assert!(all.contains("\"citations\":[]") && all.contains("left out"), "{all}");
     }
     // What the document orders was told as material, between fences, never as a rule.

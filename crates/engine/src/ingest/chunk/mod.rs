@@ -70,31 +70,32 @@ pub fn split(document: &Document, chunking: &Chunking, count_tokens: &dyn Fn(&st
     chunks
 }
 
-/// What of a chunk is embedded: the document's title (or else the file's name), the headings above it that it does not
-/// itself begin with, what leads it, and its text.
-pub fn embedded_text(chunk: &Chunk, title: Option<&str>, file_name: &str) -> String {
-    let title = title.map(str::trim).filter(|title| !title.is_empty()).unwrap_or_else(|| stem(file_name));
-    let mut embedded = String::with_capacity(chunk.text.len() + 100);
+/// A document's title, or else its file's name.
+pub fn title<'a>(title: Option<&'a str>, file_name: &'a str) -> &'a str {
+    let stem = file_name.rsplit_once('.').map_or(file_name, |(stem, _)| stem);
+    title.map(str::trim).filter(|title| !title.is_empty()).unwrap_or(stem)
+}
+
+/// What models read of a chunk: the title, unless that is empty, the headings above it that it does not itself begin with,
+/// what leads it, and its text.
+pub fn with_headings(chunk: &Chunk, title: &str) -> String {
+    let mut read = String::with_capacity(chunk.text.len() + 100);
     let headings = chunk.section.iter().map(String::as_str);
     for heading in [title].into_iter().chain(headings).filter(|heading| !heading.is_empty()) {
-        if !chunk.text.contains(heading) && !embedded.contains(heading) {
-            if !embedded.is_empty() {
-                embedded.push_str(" › ");
+        if !chunk.text.contains(heading) && !read.contains(heading) {
+            if !read.is_empty() {
+                read.push_str(" › ");
             }
-            embedded.push_str(heading);
+            read.push_str(heading);
         }
     }
     for part in [&chunk.lead, &chunk.text] {
-        if !embedded.is_empty() && !part.is_empty() {
-            embedded.push('\n');
+        if !read.is_empty() && !part.is_empty() {
+            read.push('\n');
         }
-        embedded.push_str(part);
+        read.push_str(part);
     }
-    embedded
-}
-
-fn stem(file_name: &str) -> &str {
-    file_name.rsplit_once('.').map_or(file_name, |(stem, _)| stem)
+    read
 }
 
 /// Code points before each of the marks, one every [`Offsets::STRIDE`] bytes, so that looking one up reads little.

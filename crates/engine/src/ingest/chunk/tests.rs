@@ -85,8 +85,11 @@ fn headings_lead_their_sections_and_carry_over_pages() {
     assert_eq!(chunks[0].section, ["Guide", "Install"]);
     assert_eq!(chunks[1].section, ["Guide", "Use"]);
     assert_eq!(chunks[2].section, ["Guide", "Use"]);
-    assert_eq!(embedded_text(&chunks[2], None, "guide.md"), "guide › Guide › Use\nMore on use.");
-    assert_eq!(embedded_text(&chunks[1], Some("Guide"), "x.md"), "Guide\n## Use\nPress the big button.");
+    assert_eq!(with_headings(&chunks[2], title(None, "guide.md")), "guide › Guide › Use\nMore on use.");
+    assert_eq!(
+        with_headings(&chunks[1], title(Some("Guide"), "x.md")),
+        "Guide\n## Use\nPress the big button."
+    );
 }
 
 #[test]
@@ -115,7 +118,7 @@ fn later_rows_of_a_table_know_its_caption_and_header() {
     for chunk in &chunks[1..] {
         assert!(chunk.text.starts_with("| item ") && chunk.text.ends_with(" |"));
         assert_eq!(chunk.lead, "Table 1: Fees\n| name | fee |");
-        assert!(embedded_text(chunk, None, "").starts_with("Table 1: Fees\n| name | fee |\n| item "));
+        assert!(with_headings(chunk, "").starts_with("Table 1: Fees\n| name | fee |\n| item "));
     }
 }
 
