@@ -20,7 +20,9 @@ test("from nothing to a first answer", async ({ browser, tag }, info) => {
   await expect(hit).toContainText("every two weeks");
   await expect(hit.locator("mark").first()).toBeVisible();
   expect(page.url()).toBe(`${box}/search`);
-  await expect(page.locator(".summary")).toContainText("left this month");
+  await expect(page.locator(".summary")).toContainText(/cost 1 unit, .* left this month/);
+  await page.keyboard.press("Enter");
+  await expect(page.locator(".summary")).toContainText(/cost [3-5] units, .* left this month/);
   await hit.getByText("Why this rank").click();
   await expect(hit.getByRole("row", { name: /Meaning/ })).toBeVisible();
   await looksRight(page, info, "search");

@@ -350,12 +350,14 @@ function searching() {
   asTyped.addEventListener("change", () => localStorage.setItem("search-as-typed", asTyped.checked ? "yes" : "no"));
   let latest = 0, pause = 0, last = "";
 
-  const run = async () => {
+  /** While typing without the closer look: it is for a query that is whole, and costs the most. */
+  const run = async (typing) => {
     const fields = new URLSearchParams(new FormData(form));
     if (!fields.get("query").trim()) return;
     clearTimeout(pause);
     const number = ++latest;
     last = fields.toString();
+    if (typing) fields.delete("rerank");
     results.setAttribute("aria-busy", "true");
     const response = await fetch(form.action, { method: "POST", headers: ours, body: fields });
     if (number !== latest) return;
@@ -364,13 +366,13 @@ function searching() {
     results.removeAttribute("aria-busy");
   };
 
-  form.addEventListener("submit", (event) => { event.preventDefault(); run(); });
+  form.addEventListener("submit", (event) => { event.preventDefault(); run(false); });
   form.addEventListener("input", (event) => {
     clearTimeout(pause);
     if (!asTyped.checked || event.target === asTyped) return;
     pause = setTimeout(() => {
       const fields = new URLSearchParams(new FormData(form));
-      if (fields.get("query").trim().length >= 3 && fields.toString() !== last) run();
+      if (fields.get("query").trim().length >= 3 && fields.toString() !== last) run(true);
     }, 700);
   });
 }

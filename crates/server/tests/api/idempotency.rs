@@ -116,19 +116,27 @@ async fn while_one_runs_the_other_is_told_to_wait() {
     let (_, box_id, key) = app.owner().await;
     let path = format!("/boxes/{box_id}/retrieve-full-documents");
     // A body that does not end until told to: the first request is surely under way.
-    let (sender, receiver) = tokio::sync::mpsc::channel::<Result<Vec<u8>, std::io::Error>>(1);
-    let body =
-        futures::stream::unfold(receiver, async |mut receiver| Some((receiver.recv().await?, receiver)));
-    let slow = app
-        .request(Method::POST, &path, Some(&key))
-        .header(ONCE, "a")
-        .header("content-type", "application/json")
-        .body(reqwest::Body::wrap_stream(body));
-    let slow = tokio::spawn(async move { Answer::of(slow.send().await.unwrap()).await });
-    sender.send(Ok(b"{\"sources\":".to_vec())).await.unwrap();
+    let begin = async || {
+        let (sender, receiver) = tokio::sync::mpsc::channel::<Result<Vec<u8>, std::io::Error>>(1);
+        let body =
+            futures::stream::unfold(receiver, async |mut receiver| Some((receiver.recv().await?, receiver)));
+        let slow = app
+            .request(Method::POST, &path, Some(&key))
+            .header(ONCE, "a")
+            .header("content-type", "application/json")
+            .body(reqwest::Body::wrap_stream(body));
+        let slow = tokio::spawn(async move { Answer::of(slow.send().await.unwrap()).await });
+        sender.send(Ok(b"{\"sources\":".to_vec())).await.unwrap();
+        (sender, slow)
+    };
+    let (mut sender, mut slow) = begin().await;
     let waiting = loop {
-        // Leaves the name free for a while: a slow request that finds it taken would be refused itself.
+        // Leaves the name free for a while: a slow request that finds it taken is refused itself, and begun again.
         tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+        if slow.is_finished() {
+            (sender, slow) = begin().await;
+            continue;
+        }
         let answer = post(&app, &path, &key, "a", json!({"sources": ["x"]})).await;
         // The second may have come first; then it has failed and left the name free.
         if answer.status != 404 {

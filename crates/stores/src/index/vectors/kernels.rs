@@ -26,7 +26,7 @@ impl Kernels {
                 && is_x86_feature_detected!("f16c")
                 && is_x86_feature_detected!("popcnt");
             let avx512 = avx2 && is_x86_feature_detected!("avx512f");
-            if avx512 && is_x86_feature_detected!("avx512vpopcntdq") && is_x86_feature_detected!("avx512vl") {
+            if avx512 && is_x86_feature_detected!("avx512vpopcntdq") {
                 return Kernels { dot: x86::dot_avx512, distances: x86::distances_avx512 };
             }
             if avx512 {
@@ -113,14 +113,14 @@ mod x86 {
 
     pub(super) fn distances_avx512(codes: &[u64], query: &[u64], distances: &mut Vec<u16>) {
         match <&[u64; 6]>::try_from(query) {
-            // SAFETY: chosen only where AVX-512 counts bits and takes 256-bit vectors.
+            // SAFETY: chosen only where AVX-512 counts bits.
             Ok(query) => unsafe { distances_6_words(codes, query, distances) },
             Err(_) => self::distances(codes, query, distances),
         }
     }
 
     /// Four codes of 384 dimensions are three registers: eight words' bits are counted at once, then added code by code.
-    #[target_feature(enable = "avx512f,avx512vl,avx512vpopcntdq,popcnt")]
+    #[target_feature(enable = "avx512f,avx512vpopcntdq,popcnt")]
     fn distances_6_words(codes: &[u64], query: &[u64; 6], distances: &mut Vec<u16>) {
         let (fours, rest) = codes.as_chunks::<24>();
         let around = |at: usize| query[at % 6] as i64;
