@@ -1,6 +1,9 @@
 //! Rows of values: CSV, TSV and their cousins with semicolons or pipes.
 
+use engine::seams::parser::ParseFailure;
+
 use crate::blocks::{Block, Table};
+use crate::limits::Limits;
 use crate::{Parsed, pages, text};
 
 const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
@@ -44,8 +47,10 @@ fn evenness(text: &str, delimiter: u8) -> (f64, usize) {
 }
 
 /// Reads the rows as one table, cut into pages with the header repeated.
-pub(crate) fn parse(bytes: &[u8], delimiter: u8) -> Parsed {
+pub(crate) fn parse(bytes: &[u8], delimiter: u8, limits: &Limits) -> Result<Parsed, ParseFailure> {
     let decoded = text::decode(bytes);
+    // A table is no shorter than its rows were, and its cells take several times the memory.
+    limits.allow_text(decoded.text.len())?;
     let mut reader = csv::ReaderBuilder::new()
         .delimiter(delimiter)
         .has_headers(false)
@@ -55,7 +60,7 @@ pub(crate) fn parse(bytes: &[u8], delimiter: u8) -> Parsed {
     let pages = pages::paginate(&[Block::Table(Table { rows })]);
     let warnings =
         if decoded.damaged { vec!["some characters could not be decoded".to_owned()] } else { Vec::new() };
-    Parsed { title: None, pages, warnings }
+    Ok(Parsed { title: None, pages, warnings })
 }
 
 #[cfg(test)]
@@ -73,9 +78,16 @@ mod tests {
 
     #[test]
     fn quoted_and_short_rows_are_kept() {
-        let parsed = parse(b"a,b,c\n\"x, y\",2\n1,2,3,4\n", b',');
+        let parsed = parse(b"a,b,c\n\"x, y\",2\n1,2,3,4\n", b',', &Limits::default()).unwrap();
         let expected = "| a | b | c |  |\n| - | - | - | - |\n| x, y | 2 |  |  |\n| 1 | 2 | 3 | 4 |";
         assert_eq!(parsed.pages[0].text, expected);
         assert_eq!(parsed.pages[0].tables, 1);
+    }
+
+    #[test]
+    fn more_than_one_file_may_hold_is_refused_as_text() {
+        let limits = Limits { text_bytes: 2 << 20, ..Limits::default() };
+        let failure = parse(&b"a,b\n".repeat(1 << 20), b',', &limits).unwrap_err();
+        assert_eq!(failure.message, "the file holds 4 MB of text; the limit is 2 MB");
     }
 }

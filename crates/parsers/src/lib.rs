@@ -106,7 +106,7 @@ pub(crate) fn read(bytes: Vec<u8>, name: &str, job: &Job<'_>) -> Result<Document
         Kind::Docx => docx::parse(&bytes, job)?,
         Kind::Pptx => pptx::parse(&bytes, job)?,
         Kind::Workbook(_) => xlsx::parse(&bytes, kind, job)?,
-        Kind::Delimited(delimiter) => delimited::parse(&bytes, delimiter),
+        Kind::Delimited(delimiter) => delimited::parse(&bytes, delimiter, job.limits)?,
         Kind::Html => html::parse(&bytes, job),
         Kind::Markdown => markdown::parse(&bytes),
         Kind::Text => text::parse(&bytes),
@@ -131,14 +131,7 @@ fn finish(kind: Kind, parsed: Parsed, limits: &Limits) -> Result<Document, Parse
             limits.pages
         )));
     }
-    let text_bytes: usize = pages.iter().map(|page| page.text.len()).sum();
-    if text_bytes > limits.text_bytes {
-        return Err(failure::limits(format!(
-            "the file holds {} MB of text; the limit is {} MB",
-            text_bytes >> 20,
-            limits.text_bytes >> 20
-        )));
-    }
+    limits.allow_text(pages.iter().map(|page| page.text.len()).sum())?;
     pages::number(&mut pages);
     for page in &mut pages {
         if page.text.is_empty() && page.warnings.is_empty() {

@@ -1,6 +1,9 @@
 //! What one file may cost: every cap of the parsers and of the child process they run in.
 
+use engine::seams::parser::ParseFailure;
 use serde::{Deserialize, Serialize};
+
+use crate::failure;
 
 /// Caps on what one file may ask for. A file that passes one of them fails or is cut with a warning.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -66,5 +69,16 @@ impl Default for Limits {
             seconds_per_ocr_page: 21.0,
             total_seconds: 900.0,
         }
+    }
+}
+
+impl Limits {
+    /// Fails where a file holds more text than one may.
+    pub(crate) fn allow_text(&self, bytes: usize) -> Result<(), ParseFailure> {
+        if bytes <= self.text_bytes {
+            return Ok(());
+        }
+        let (held, most) = (bytes >> 20, self.text_bytes >> 20);
+        Err(failure::limits(format!("the file holds {held} MB of text; the limit is {most} MB")))
     }
 }
