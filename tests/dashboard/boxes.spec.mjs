@@ -23,6 +23,10 @@ test("from nothing to a first answer", async ({ browser, tag }, info) => {
   await expect(page.locator(".summary")).toContainText(/cost 1 unit, .* left this month/);
   await page.keyboard.press("Enter");
   await expect(page.locator(".summary")).toContainText(/cost [3-5] units, .* left this month/);
+  await page.getByLabel("Look closer at the best").uncheck();
+  await expect(page.locator(".summary")).toContainText(/cost 1 unit,/);
+  await page.getByLabel("Look closer at the best").check();
+  await expect(page.locator(".summary")).toContainText(/cost [3-5] units,/);
   await hit.getByText("Why this rank").click();
   await expect(hit.getByRole("row", { name: /Meaning/ })).toBeVisible();
   await looksRight(page, info, "search");

@@ -372,7 +372,7 @@ function searching() {
     if (!asTyped.checked || event.target === asTyped) return;
     pause = setTimeout(() => {
       const fields = new URLSearchParams(new FormData(form));
-      if (fields.get("query").trim().length >= 3 && fields.toString() !== last) run(true);
+      if (fields.get("query").trim().length >= 3 && fields.toString() !== last) run(event.target.name === "query");
     }, 700);
   });
 }
