@@ -1,6 +1,6 @@
 """Trains the embedder's layers such that its token vectors, packed as signs, rank passages, and its one vector stays.
 
-Usage: python training/train_late.py WORK START TAUGHT OUT [--steps N | --seconds N] …
+Usage: python training/train_late.py WORK START TAUGHT OUT [--leave-out validation] [--steps N | --seconds N] …
 TAUGHT is what teach.py wrote. Three parts of the loss: late interaction over lists and over the batch, the same with the mean
 vector, and how far mean vectors moved from the ones the model started with (so that it stays the embedder it was).
 Passages' tokens are pooled by word and packed as signs in the forward pass, as crates/engine/src/search/late.rs packs them;
@@ -18,6 +18,7 @@ from common import PASSAGE_TOKENS, corpus
 from descent import add_arguments, descend
 from model import DEVICE, WIDTH, Encoder, pooled
 from tokens import singles
+from train_cross import left_out
 
 QUERY_ROWS = 48
 VOCABULARY = 30_522
@@ -83,8 +84,9 @@ def ranking_loss(scores, scale, taught, mask):
 class Lists:
     """Draws batches of what teach.py wrote: queries, passages, the teacher's scores, and which passages answer which query."""
 
-    def __init__(self, taught, queries, seed):
-        self.asked, self.passages, self.scores = taught["queries"], taught["passages"], taught["scores"]
+    def __init__(self, taught, queries, leave_out, seed):
+        kept = [queries[at]["domain"] not in leave_out for at in taught["queries"]]
+        self.asked, self.passages, self.scores = (taught[name][kept] for name in ("queries", "passages", "scores"))
         self.queries, self.rng, self.waiting = queries, random.Random(seed), []
 
     def draw(self, batch, count):
@@ -105,13 +107,14 @@ def main():
     for name in ("work", "start", "taught", "out"):
         arguments.add_argument(name)
     add_arguments(arguments, rate=4e-5, batch=64, length=8, seed=4)
+    arguments.add_argument("--leave-out", choices=["validation", "none"], default="none")
     arguments.add_argument("--stay", type=float, default=2.0, help="how much the mean vectors are held where they were")
     arguments.add_argument("--mean", type=float, default=0.3, help="how much the mean vectors' ranking counts")
     options = arguments.parse_args()
     torch.manual_seed(options.seed)
     queries, passage_tokens, query_tokens = corpus(options.work, options.start)
     before = {name: value.to(DEVICE).float() for name, value in torch.load(f"{options.work}/vectors.pt").items()}
-    lists = Lists(np.load(options.taught), queries, options.seed)
+    lists = Lists(np.load(options.taught), queries, left_out(options.leave_out), options.seed)
     start = models.load(f"{options.start}/start.safetensors")
     network = Encoder(models.load(options.init) if options.init else start).to(DEVICE).train()
     scales = torch.nn.Parameter(torch.tensor([30.0, 20.0], device=DEVICE))
