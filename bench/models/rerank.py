@@ -1,9 +1,10 @@
-"""50 pairs of 220 tokens on two cores beside ONNX Runtime int8, with MiniLM's layers under a random head."""
+"""Pairs of 220 tokens on two cores beside ONNX Runtime int8, with MiniLM's layers under a random head: rerank.py [ROUNDS [PAIRS]]."""
 import shutil, sys
 from common import *
 from safetensors.numpy import save_file
 
 rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 7
+count = int(sys.argv[2]) if len(sys.argv) > 2 else 50
 folder = WORK / "reranker"
 folder.mkdir(exist_ok=True)
 random = np.random.default_rng(1)
@@ -17,16 +18,16 @@ for name in ("config.json", "tokenizer.json"):
     shutil.copy(MINILM / name, folder / name)
 
 query = "how long is the notice period during the trial"
-texts = passages(50, 208)
+texts = passages(count, 208)
 encoded = tokenizer().encode_batch([(query, text) for text in texts])
-print(f"50 pairs of {np.mean([len(e.ids) for e in encoded]):.0f} tokens, two threads; {rounds} rounds, turn by turn")
+print(f"{count} pairs of {np.mean([len(e.ids) for e in encoded]):.0f} tokens, two threads; {rounds} rounds, turn by turn")
 _, ints = export()
 theirs, ours = Runtime(ints, 2), Ours("reranker", folder, threads=2, cores="0,1")
 taken = {}
 for turn in range(rounds + 1):
     for batch in (1, 5):
         wall, cpu = time.perf_counter(), processor()
-        for at in range(0, 50, batch):
+        for at in range(0, count, batch):
             theirs.hidden(encoded[at : at + batch])
         if turn:
             taken.setdefault(f"onnxruntime int8, batch {batch}", []).append((time.perf_counter() - wall, processor() - cpu))
