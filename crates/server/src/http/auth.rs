@@ -1,6 +1,6 @@
 //! Who is asking: from the `Authorization` header to a [`Caller`].
 
-use std::{collections::HashMap, sync::Arc};
+use std::{collections::HashMap, net::IpAddr, sync::Arc};
 
 use axum::{
     extract::{FromRequestParts, Path},
@@ -106,21 +106,9 @@ impl Identities {
 /// The caller behind a request's key, or why there is none.
 pub async fn authenticate(app: &App, headers: &HeaderMap, now: Timestamp) -> Result<Arc<Caller>, Fault> {
     let key = bearer(headers)?;
-    let identity = verified(app, &key).await?.ok_or_else(not_found)?;
-    match identity.stored.state {
-        KeyState::Active => {}
-        KeyState::Revoked => return Err(Fault::new(Reason::KeyRevoked, "the key was revoked")),
-        KeyState::UserDisabled => {
-            return Err(Fault::new(Reason::KeyRevoked, "the account that the key belongs to is disabled"));
-        }
-    }
-    if identity.caller.expires_at.is_some_and(|end| end <= now) {
-        return Err(
-            Fault::new(Reason::KeyExpired, "the key has expired").hint("create a new one in the dashboard")
-        );
-    }
+    let caller = verified(app, &key).await?.ok_or_else(not_found)?.usable(now)?;
     app.identities.note_use(key.prefix(), now);
-    Ok(identity.caller.clone())
+    Ok(caller)
 }
 
 /// The identity that a key names, if its secret is the right one.
@@ -147,30 +135,49 @@ fn not_found() -> Fault {
         .hint("check it for typing slips, or create one in the dashboard")
 }
 
+/// Whether a URL holds what looks like a key.
+pub fn holds_key(uri: &Uri) -> bool {
+    key_in_url(uri).is_some()
+}
+
+fn key_in_url(uri: &Uri) -> Option<ApiKey> {
+    ApiKey::find(uri.path_and_query().map_or("", |asked| asked.as_str()))
+}
+
 /// Marks the key that a URL holds, if it is a real one.
 pub async fn expose_key_in_url(app: &App, uri: &Uri) -> Result<(), Fault> {
-    match ApiKey::find(uri.path_and_query().map_or("", |asked| asked.as_str())) {
+    match key_in_url(uri) {
         Some(key) => expose(app, &key, Exposure::Url).await,
         None => Ok(()),
     }
 }
 
-/// Marks the key that came over plain HTTP, if it is a real one.
-pub async fn expose_plain_key(app: &App, headers: &HeaderMap, uri: &Uri) -> Result<(), Fault> {
-    match bearer(headers) {
-        Ok(key) => expose(app, &key, Exposure::PlainHttp).await,
-        Err(_) => expose_key_in_url(app, uri).await,
-    }
+/// Marks the key that came over plain HTTP, if it is a real one. Nobody who sends keys this way is counted by a limiter, so
+/// each counts as a wrong one.
+pub async fn expose_plain_key(app: &App, from: IpAddr, headers: &HeaderMap, uri: &Uri) -> Result<(), Fault> {
+    let (key, how) = match bearer(headers) {
+        Ok(key) => (Some(key), Exposure::PlainHttp),
+        Err(_) => (key_in_url(uri), Exposure::Url),
+    };
+    let Some(key) = key else { return Ok(()) };
+    app.guard.wrong_key(from).await?;
+    expose(app, &key, how).await
 }
 
-/// Only whoever knows the secret can expose a key: a prefix alone is public.
+/// Only whoever knows the secret can expose a key: a prefix alone is public. A key is marked once; sending it again, or one
+/// that was revoked, changes nothing and costs no write.
 async fn expose(app: &App, key: &ApiKey, how: Exposure) -> Result<(), Fault> {
-    if verified(app, key).await?.is_none() {
+    let Some(identity) = verified(app, key).await? else { return Ok(()) };
+    let revoke = app.config.keys.revoke_exposed;
+    let marked = identity.stored.exposed && !revoke;
+    if marked || identity.stored.state == KeyState::Revoked {
         return Ok(());
     }
-    let revoke = app.config.keys.revoke_exposed;
-    tracing::warn!(key.prefix = key.prefix(), how = how.as_str(), revoked = revoke, "An API key was exposed");
-    app.catalog.expose_key(key.prefix(), how, revoke).await
+    if app.catalog.expose_key(key.prefix(), how, revoke).await? {
+        let (prefix, how) = (key.prefix(), how.as_str());
+        tracing::warn!(key.prefix = prefix, how, revoked = revoke, "An API key was exposed");
+    }
+    Ok(())
 }
 
 /// The caller, in a handler. [`super::layers::gate`] has put it there.

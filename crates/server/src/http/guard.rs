@@ -49,6 +49,11 @@ impl Guard {
         Ok(())
     }
 
+    /// How many wrong keys an address has sent in its minute.
+    pub fn counted(&self, address: IpAddr) -> u32 {
+        self.addresses.lock().get(&network(address)).map_or(0, |(_, wrong)| *wrong)
+    }
+
     fn count(&self, address: IpAddr, now: Instant) -> Duration {
         let mut addresses = self.addresses.lock();
         if addresses.len() >= MOST_ADDRESSES && !addresses.contains_key(&address) {

@@ -111,12 +111,9 @@ pub async fn gate(State(app): State<App>, request: Request, next: Next) -> Respo
         return routed(Request::from_parts(head, body), next).await;
     }
     let now = Timestamp::now();
-    if let Err(fault) = auth::expose_key_in_url(&app, &head.uri).await {
-        return Failure(fault).into_response();
-    }
     let caller = match auth::authenticate(&app, &head.headers, now).await {
         Ok(caller) => caller,
-        Err(fault) => return Failure(slowed_down(&app, &head, fault).await).into_response(),
+        Err(fault) => return Failure(turned_away(&app, &head, fault).await).into_response(),
     };
     let verdict = match app.limiter.take(&caller.prefix, caller.user, now).await {
         Ok(verdict) => verdict,
@@ -128,11 +125,14 @@ pub async fn gate(State(app): State<App>, request: Request, next: Next) -> Respo
             app.metrics.refused(refusal);
             Failure(limits::too_many(refusal, &request_limits, &verdict, now)).into_response()
         }
-        None => {
-            let mut request = Request::from_parts(head, body);
-            request.extensions_mut().insert(caller);
-            routed(request, next).await
-        }
+        None => match auth::expose_key_in_url(&app, &head.uri).await {
+            Ok(()) => {
+                let mut request = Request::from_parts(head, body);
+                request.extensions_mut().insert(caller);
+                routed(request, next).await
+            }
+            Err(fault) => Failure(fault).into_response(),
+        },
     };
     limits::write_headers(response.headers_mut(), &request_limits, &verdict, now);
     response
@@ -153,12 +153,17 @@ fn needs_key(path: &str) -> bool {
     under_base && path.strip_prefix(BASE) != Some(routes::OPENAPI)
 }
 
-/// A wrong key answers later and later; a missing one is no guess.
-async fn slowed_down(app: &App, head: &Parts, fault: Fault) -> Fault {
-    if fault.reason != Reason::KeyInvalid {
+/// Whoever sends keys that are of no use is answered later and later, wherever in the request the key stood. A missing one
+/// is no guess.
+async fn turned_away(app: &App, head: &Parts, fault: Fault) -> Fault {
+    let useless = matches!(fault.reason, Reason::KeyInvalid | Reason::KeyRevoked | Reason::KeyExpired);
+    if !useless && !auth::holds_key(&head.uri) {
         return fault;
     }
-    app.guard.wrong_key(client_address(app, head)).await.err().unwrap_or(fault)
+    if let Err(too_many) = app.guard.wrong_key(client_address(app, head)).await {
+        return too_many;
+    }
+    auth::expose_key_in_url(app, &head.uri).await.err().unwrap_or(fault)
 }
 
 /// Behind a proxy, only a listed proxy is believed, and only when it says that the client used HTTPS.
@@ -170,7 +175,7 @@ async fn must_be_https(app: &App, head: &Parts) -> Result<(), Fault> {
     if said && from_trusted_proxy(app, head) {
         return Ok(());
     }
-    auth::expose_plain_key(app, &head.headers, &head.uri).await?;
+    auth::expose_plain_key(app, client_address(app, head), &head.headers, &head.uri).await?;
     Err(https_required(&head.uri))
 }
 

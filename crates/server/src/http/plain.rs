@@ -19,7 +19,9 @@ pub fn router(app: &App) -> Router {
 }
 
 async fn refuse(State(app): State<App>, request: Request) -> Response {
-    let exposed = auth::expose_plain_key(&app, request.headers(), request.uri()).await;
-    let fault = exposed.err().unwrap_or_else(|| layers::https_required(request.uri()));
+    let (head, _) = request.into_parts();
+    let from = layers::client_address(&app, &head);
+    let exposed = auth::expose_plain_key(&app, from, &head.headers, &head.uri).await;
+    let fault = exposed.err().unwrap_or_else(|| layers::https_required(&head.uri));
     layers::close(Failure(fault).into_response())
 }

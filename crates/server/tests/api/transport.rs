@@ -58,6 +58,29 @@ async fn a_forged_key_exposes_nobody() {
     assert_eq!(app.get("/check", &key).await.status, 200);
 }
 
+/// Each of these requests used to be a write to the disk that made every node forget every key it had looked up.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_key_that_is_sent_in_the_open_again_and_again_is_written_once_and_counted() {
+    let app = TestApp::start().await;
+    let (owner, _, revoked) = app.owner().await;
+    let live = app.key(owner).await;
+    app.catalog.revoke_key(revoked.split('_').nth(1).unwrap()).await.unwrap();
+    let version = app.catalog.access_version().await.unwrap();
+    for _ in 0..20 {
+        let request = app.request(Method::GET, &format!("/check?key={revoked}"), None).send().await.unwrap();
+        assert_eq!(request.status(), 401);
+        assert_eq!(plain(&app, "/", Some(&revoked)).await.status, 400);
+        assert_eq!(plain(&app, &format!("/?key={revoked}"), None).await.status, 400);
+    }
+    assert_eq!(app.catalog.access_version().await.unwrap(), version, "nobody's keys are looked up again");
+    assert!(app.catalog.keys(Some(owner)).await.unwrap()[0].exposed.is_none());
+    assert_eq!(app.app.guard.counted("127.0.0.1".parse().unwrap()), 60, "each is counted as a wrong key");
+    for _ in 0..20 {
+        plain(&app, "/", Some(&live)).await;
+    }
+    assert_eq!(app.catalog.access_version().await.unwrap(), version + 1, "marked once");
+}
+
 #[tokio::test]
 async fn h2_and_http_1_1_are_both_spoken() {
     let app = TestApp::start().await;

@@ -68,7 +68,11 @@ impl Boxes for Sql {
         self.database
             .write(move |t| {
                 must_exist(t, box_id)?;
-                managing.may_turn(role_of(t, box_id, user)?, Some(role))?;
+                let before = role_of(t, box_id, user)?;
+                managing.may_turn(before, Some(role))?;
+                if before == Some(role) {
+                    return Ok(());
+                }
                 set_role(t, box_id, user, role)?;
                 must_have_an_owner(t, box_id)?;
                 bump_access_version(t)

@@ -45,31 +45,40 @@ impl Keys for Sql {
         let prefix = prefix.to_string();
         self.database
             .write(move |t| {
-                if set_revoked(t, &prefix, Timestamp::now())? == 0 {
-                    return Err(Fault::new(
-                        Reason::NotFound,
-                        format!("there is no key with the prefix `{prefix}`"),
-                    )
-                    .hint("`quire key list` shows all of them"));
+                if set_revoked(t, &prefix, Timestamp::now())? > 0 {
+                    return bump_access_version(t);
                 }
-                bump_access_version(t)
+                match t.first("select 1 from keys where prefix = $1", &[prefix.as_str().into()])? {
+                    Some(_) => Ok(()),
+                    None => {
+                        let cause = format!("there is no key with the prefix `{prefix}`");
+                        Err(Fault::new(Reason::NotFound, cause).hint("`quire key list` shows all of them"))
+                    }
+                }
             })
             .await
     }
 
-    async fn expose_key(&self, prefix: &str, how: Exposure, revoke: bool) -> Result<(), Fault> {
+    async fn expose_key(&self, prefix: &str, how: Exposure, revoke: bool) -> Result<bool, Fault> {
         let prefix = prefix.to_string();
         self.database
             .write(move |t| {
+                // Of no use to anybody any more, so there is nothing to mark.
+                let sql = "select 1 from keys where prefix = $1 and revoked_at is null";
+                if t.first(sql, &[prefix.as_str().into()])?.is_none() {
+                    return Ok(false);
+                }
                 let now = Timestamp::now();
-                t.execute(
+                let marked = t.execute(
                     "update keys set exposed_at = $1, exposed_how = $2 where prefix = $3 and exposed_at is null",
                     &[now.into(), how.as_str().into(), prefix.as_str().into()],
                 )?;
-                if revoke {
-                    set_revoked(t, &prefix, now)?;
+                let revoked = if revoke { set_revoked(t, &prefix, now)? } else { 0 };
+                let changed = marked + revoked > 0;
+                if changed {
+                    bump_access_version(t)?;
                 }
-                bump_access_version(t)
+                Ok(changed)
             })
             .await
     }
@@ -104,9 +113,9 @@ pub(super) fn bump_access_version(transaction: &Transaction<'_>) -> Result<(), F
     Ok(())
 }
 
-/// Keeps the time of the first revocation; says how many keys have the prefix.
+/// Revokes a key that was not revoked before; says how many that were.
 fn set_revoked(transaction: &Transaction<'_>, prefix: &str, now: Timestamp) -> Result<usize, Error> {
-    let sql = "update keys set revoked_at = coalesce(revoked_at, $1) where prefix = $2";
+    let sql = "update keys set revoked_at = $1 where prefix = $2 and revoked_at is null";
     transaction.execute(sql, &[now.into(), prefix.into()])
 }
 
@@ -162,8 +171,8 @@ fn scope(transaction: &Transaction<'_>, prefix: &str) -> Result<BTreeSet<BoxId>,
 }
 
 fn stored(transaction: &Transaction<'_>, prefix: &str) -> Result<Option<StoredKey>, Error> {
-    let sql = "select k.user_id, k.name, k.secret_hash, k.scoped, k.expires_at, k.revoked_at, u.disabled_at
-               from keys k join users u on u.id = k.user_id where k.prefix = $1";
+    let sql = "select k.user_id, k.name, k.secret_hash, k.scoped, k.expires_at, k.revoked_at, u.disabled_at,
+               k.exposed_at from keys k join users u on u.id = k.user_id where k.prefix = $1";
     let Some(row) = transaction.first(sql, &[prefix.into()])? else { return Ok(None) };
     let user: UserId = row.parse(0)?;
     let roles = transaction.all("select box_id, role from memberships where user_id = $1", &[user.into()])?;
@@ -180,7 +189,7 @@ fn stored(transaction: &Transaction<'_>, prefix: &str) -> Result<Option<StoredKe
         scope: if row.integer(3)? == 1 { Some(scope(transaction, prefix)?) } else { None },
         roles: roles.iter().map(|row| Ok((row.parse(0)?, row.parse(1)?))).collect::<Result<_, Error>>()?,
     };
-    Ok(Some(StoredKey { secret_hash: unhex(row.text(2)?)?, state, caller }))
+    Ok(Some(StoredKey { secret_hash: unhex(row.text(2)?)?, state, exposed: !row.is_null(7), caller }))
 }
 
 fn unhex(text: &str) -> Result<SecretHash, Error> {

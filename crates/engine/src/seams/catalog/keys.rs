@@ -108,6 +108,8 @@ pub struct StoredKey {
     pub secret_hash: SecretHash,
     /// Whether it may be used.
     pub state: KeyState,
+    /// Whether it was seen exposed before.
+    pub exposed: bool,
     /// What it may do if so.
     pub caller: Caller,
 }
@@ -124,8 +126,9 @@ pub trait Keys: Send + Sync {
     /// Revokes a key; not found is a fault, twice is not.
     async fn revoke_key(&self, prefix: &str) -> Result<(), Fault>;
 
-    /// Marks a key exposed, and revokes it where told to.
-    async fn expose_key(&self, prefix: &str, how: Exposure, revoke: bool) -> Result<(), Fault>;
+    /// Marks a key exposed, and revokes it where told to. Says whether that changed anything: a key that was revoked or
+    /// marked before stays as it is, and so does [`Keys::access_version`].
+    async fn expose_key(&self, prefix: &str, how: Exposure, revoke: bool) -> Result<bool, Fault>;
 
     /// Notes when keys were last used.
     async fn touch_keys(&self, uses: Vec<(String, Timestamp)>) -> Result<(), Fault>;

@@ -246,6 +246,27 @@ async fn exposure_and_use_are_shown() {
 }
 
 #[tokio::test]
+async fn a_key_is_exposed_once_and_what_changes_nothing_leaves_the_version() {
+    let fresh = fresh();
+    let ada = fresh.user("ada@example.org").await;
+    let writing = fresh.box_of(&ada).await;
+    let (catalog, prefix) = (&fresh.catalog, fresh.key_of(&ada, None).await);
+    assert!(!catalog.stored_key(&prefix).await.unwrap().unwrap().exposed);
+    assert!(catalog.expose_key(&prefix, Exposure::Url, false).await.unwrap(), "the first time");
+    assert!(catalog.stored_key(&prefix).await.unwrap().unwrap().exposed);
+    let version = catalog.access_version().await.unwrap();
+    assert!(!catalog.expose_key(&prefix, Exposure::PlainHttp, false).await.unwrap(), "once");
+    assert!(!catalog.expose_key("AAAAAAAA", Exposure::Url, true).await.unwrap(), "nobody's");
+    catalog.grant(&manage(&writing), ada.id, Role::Owner).await.unwrap();
+    assert_eq!(catalog.access_version().await.unwrap(), version, "nothing has changed");
+    assert!(catalog.expose_key(&prefix, Exposure::Url, true).await.unwrap(), "now it is revoked");
+    let version = catalog.access_version().await.unwrap();
+    assert!(!catalog.expose_key(&prefix, Exposure::Url, true).await.unwrap());
+    catalog.revoke_key(&prefix).await.unwrap();
+    assert_eq!(catalog.access_version().await.unwrap(), version, "it is revoked already");
+}
+
+#[tokio::test]
 async fn concurrent_writes_all_land_and_survive_reopening() {
     let place = Place::new();
     {
