@@ -83,9 +83,11 @@ test("operators invite, change, switch off, and see how the server is", async ({
   const other = await another(browser, info);
   await other.goto(link);
   await expect(other.getByRole("heading", { name: "Choose a new password" })).toBeVisible();
+  await looksRight(other, info, "a link");
   await other.getByLabel("Password").fill("one more good password");
   await other.getByRole("button", { name: "Set password" }).click();
   await expect(other.getByRole("heading", { name: "Boxes" })).toBeVisible();
+  expect((await other.goto(link)).status()).toBe(404);
   expect((await other.goto("/operator/system")).status()).toBe(403);
   await page.goto("/operator/system");
   for (const heading of ["Health", "Models", "Queue", "Storage"]) await expect(page.getByRole("heading", { name: heading })).toBeVisible();

@@ -16,9 +16,10 @@ test("signing in says what is wrong, lets in, and lets out again", async ({ page
   await page.getByLabel("Password").fill(PASSWORD);
   await page.keyboard.press("Enter");
   await expect(page.getByRole("heading", { name: "API keys" })).toBeVisible();
-  const cookies = await page.context().cookies();
+  const cookies = (await page.context().cookies()).sort((one, other) => one.name.localeCompare(other.name));
   expect(cookies.map(({ name, httpOnly, secure, sameSite }) => ({ name, httpOnly, secure, sameSite }))).toEqual([
-    { name: "__Host-quire", httpOnly: true, secure: true, sameSite: "Lax" }]);
+    { name: "__Host-quire", httpOnly: true, secure: true, sameSite: "Lax" },
+    { name: "__Host-quire-known", httpOnly: true, secure: true, sameSite: "Lax" }]);
   expect(await page.evaluate(() => document.cookie)).toBe("");
   if (info.project.use.isMobile) await page.getByLabel("Menu").click();
   await page.getByRole("button", { name: "Sign out" }).click();
@@ -76,6 +77,24 @@ test.describe("with an account elsewhere", () => {
     await expect(page.getByRole("heading", { name: "Set a password" })).toBeVisible();
     const again = await another(browser, info);
     await elsewhere(again, `olaf-${tag}`);
+    await expect(again.getByRole("heading", { name: "Boxes" })).toBeVisible();
+  });
+
+  test("an account with a password is connected by whoever knows it, and by nobody else", async ({ page, browser, tag }, info) => {
+    const holder = await newcomer(browser, info, `held-${tag}@example.org`);
+    await elsewhere(page, `held-${tag}`);
+    await expect(page.getByText("nobody has shown that it is yours")).toBeVisible();
+    await looksRight(page, info, "an account that somebody holds");
+    await holder.goto("/account/profile");
+    await holder.getByLabel("Your password").fill(PASSWORD);
+    await holder.getByRole("button", { name: "Connect the test provider" }).click();
+    await holder.locator("input[name=login]").fill(`held-${tag}`);
+    await holder.locator("input[name=password]").fill("anything");
+    await holder.getByRole("button", { name: /sign-in/i }).click();
+    await holder.getByRole("button", { name: /continue/i }).click();
+    await expect(holder.getByRole("status")).toContainText("Your account is connected");
+    const again = await another(browser, info);
+    await elsewhere(again, `held-${tag}`);
     await expect(again.getByRole("heading", { name: "Boxes" })).toBeVisible();
   });
 

@@ -1,4 +1,4 @@
-//! Passwords: Argon2id hashes in PHC form.
+//! Passwords: which ones are good enough, and their Argon2id hashes in PHC form.
 
 use argon2::{
     Argon2, PasswordHash, PasswordHasher, PasswordVerifier, password_hash::SaltString,
@@ -14,14 +14,32 @@ const LONGEST: usize = 1000;
 const NOBODY: &str =
     "$argon2id$v=19$m=19456,t=2,p=1$YWJzZW50YWJzZW50YWJz$3b2E0ZJv6l0x1m1r8oJ0m2Zg1oT0kqk7l1wq0v8o1yM";
 
-/// Hashes a password with a fresh salt, or says what is wrong with it.
-pub fn hash(password: &str) -> Result<String, String> {
+/// Passwords that are found sooner are refused. Whoever guesses at an account from everywhere has about 1,500 tries a day
+/// (docs/accounts.md), so these take a year on average; `password1234` is among the first 12,000.
+const FEWEST_GUESSES: f64 = 1e6;
+
+/// Says what is wrong with a password, if anything. `about` is what guessers know of the account, such as its address.
+fn check(password: &str, about: &[&str]) -> Result<(), String> {
     if password.chars().count() < SHORTEST {
         return Err(format!("a password has at least {SHORTEST} characters"));
     }
     if password.len() > LONGEST {
         return Err(format!("a password has at most {LONGEST} characters"));
     }
+    let parts: Vec<&str> =
+        about.iter().flat_map(|text| text.split('@')).chain(about.iter().copied()).collect();
+    if zxcvbn::zxcvbn(password, &parts).guesses_log10() < FEWEST_GUESSES.log10() {
+        return Err("this password is among the first that others would try; take several words \
+                    that have nothing to do with each other"
+            .into());
+    }
+    Ok(())
+}
+
+/// Hashes a password with a fresh salt, or says what is wrong with it. `about` is what guessers know of the account, such as
+/// its address.
+pub fn hash(password: &str, about: &[&str]) -> Result<String, String> {
+    check(password, about)?;
     let salt = SaltString::generate(&mut OsRng);
     let hash = Argon2::default().hash_password(password.as_bytes(), &salt);
     hash.map(|hash| hash.to_string()).map_err(|error| error.to_string())
@@ -42,11 +60,32 @@ mod tests {
 
     #[test]
     fn a_hash_is_argon2id_salted_and_fits_only_its_password() {
-        let (one, two) = (hash("correct horse").unwrap(), hash("correct horse").unwrap());
+        let (one, two) = (hash("correct horse", &[]).unwrap(), hash("correct horse", &[]).unwrap());
         assert!(one.starts_with("$argon2id$") && one != two);
         assert!(verify("correct horse", Some(&one)) && verify("correct horse", Some(&two)));
         assert!(!verify("correct hors", Some(&one)));
         assert!(!verify("correct horse", None) && PasswordHash::new(NOBODY).is_ok());
-        assert!(hash("short").is_err() && hash(&"x".repeat(1001)).is_err());
+        assert!(hash("short", &[]).is_err() && hash(&"x".repeat(1001), &[]).is_err());
+    }
+
+    #[test]
+    fn what_everybody_tries_first_is_no_password() {
+        for common in [
+            "password1234",
+            "Password123!",
+            "qwertyuiop",
+            "12345678",
+            "aaaaaaaaaaaa",
+            "letmein2024",
+            "summer2024",
+        ] {
+            assert!(check(common, &[]).is_err(), "{common}");
+        }
+        for own in ["ada.lovelace@example.org", "ada.lovelace", "ada.lovelace1"] {
+            assert!(check(own, &["ada.lovelace@example.org"]).is_err(), "{own}");
+        }
+        for good in ["correct horse battery", "a new password", "tr0ub4dor&3"] {
+            assert!(check(good, &["ada.lovelace@example.org"]).is_ok(), "{good}");
+        }
     }
 }

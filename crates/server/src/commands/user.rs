@@ -63,7 +63,7 @@ async fn add(
     plan: Option<PlanName>,
     operator: bool,
 ) -> Result<(), Fault> {
-    let password_hash = if password_stdin { Some(read_password()?) } else { None };
+    let password_hash = if password_stdin { Some(read_password(&email)?) } else { None };
     let user = NewUser { email, password_hash, plan: plan.unwrap_or_default() };
     let catalog = global.catalog()?;
     let user = catalog.add_user(user).await?;
@@ -75,14 +75,14 @@ async fn add(
     Ok(())
 }
 
-fn read_password() -> Result<String, Fault> {
+fn read_password(email: &Email) -> Result<String, Fault> {
     let wrong = |cause: String| Fault::new(Reason::InvalidParameter, cause);
     let mut line = String::new();
     stdin()
         .lock()
         .read_line(&mut line)
         .map_err(|error| wrong(format!("cannot read the password: {error}")))?;
-    passwords::hash(line.trim_end_matches(['\r', '\n'])).map_err(wrong)
+    passwords::hash(line.trim_end_matches(['\r', '\n']), &[email.as_str()]).map_err(wrong)
 }
 
 async fn list(global: &Global) -> Result<(), Fault> {

@@ -11,7 +11,10 @@ use std::{
     str::FromStr,
 };
 
-use engine::seams::limiter::{Limit, Limits};
+use engine::seams::{
+    catalog::{Inviters, MostInvitations},
+    limiter::{Limit, Limits},
+};
 use serde::Deserialize;
 
 /// Everything that can be set.
@@ -40,6 +43,8 @@ pub struct Config {
     pub units: Units,
     /// API keys.
     pub keys: Keys,
+    /// Who makes accounts.
+    pub accounts: Accounts,
     /// Signing in to the dashboard with an account elsewhere.
     pub oidc: Oidc,
     /// What is logged, and how.
@@ -311,6 +316,25 @@ pub struct Units {
 pub struct Keys {
     /// Revoke what was exposed.
     pub revoke_exposed: bool,
+}
+
+/// `[accounts]`
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Accounts {
+    /// Whose invitations make accounts.
+    pub invitations: Inviters,
+    /// Open invitations of one box.
+    pub open_invitations: u64,
+    /// Invitations of one person.
+    pub invitations_each: u64,
+}
+
+impl Accounts {
+    /// How many invitations there may be.
+    pub fn most(&self) -> MostInvitations {
+        MostInvitations { of_box: self.open_invitations, of_person: self.invitations_each }
+    }
 }
 
 /// `[oidc]`

@@ -6,7 +6,7 @@ use engine::{
     Fault, Reason,
     access::{Managing, Reading, Role},
     ids::{LinkId, LinkKind, UserId, UserKind},
-    seams::catalog::{Action, Email, OneTimeLink, Purpose},
+    seams::catalog::{Action, Email, Inviters, OneTimeLink, Purpose, User},
 };
 use jiff::Timestamp;
 
@@ -29,6 +29,8 @@ struct MemberRow {
     me: bool,
     /// Whether whoever looks may change them.
     open: bool,
+    /// Whether somebody vouches for the address.
+    vouched: bool,
 }
 
 /// An invitation that waits.
@@ -46,16 +48,19 @@ impl Waiting {
                 let what = member.map_or(plan.as_str().to_string(), |(_, role)| role.to_string());
                 (email.to_string(), what)
             }
-            Purpose::SetUp { .. } | Purpose::Reset { .. } => (String::new(), String::new()),
+            Purpose::SetUp { .. } | Purpose::Reset { .. } | Purpose::Connect { .. } => {
+                (String::new(), String::new())
+            }
         };
         Waiting { id: link.id, email, what, until: Moment::of(link.expires_at) }
     }
 }
 
-/// A link that was just made; shown this once.
+/// An invitation that was just made.
 pub(super) struct Fresh {
     pub(super) email: String,
-    pub(super) link: String,
+    /// Its link, shown this once; `None` where it waits for somebody to vouch for the address.
+    pub(super) link: Option<String>,
 }
 
 #[derive(Template)]
@@ -67,6 +72,10 @@ struct MembersPage {
     waiting: Vec<Waiting>,
     fresh: Option<Fresh>,
     roles: Vec<(Role, &'static str)>,
+    /// What the provider is called, where people can sign in with one.
+    provider: Option<String>,
+    /// Whether whoever looks gets links that make accounts.
+    makes_accounts: bool,
 }
 
 async fn render(
@@ -88,12 +97,15 @@ async fn render(
         user: member.user,
         email: member.email.to_string(),
         role: member.role,
+        vouched: member.vouched,
     });
     page::show(&MembersPage {
         frame: Frame::new(app, &who.0, format!("Members · {}", here.name), Place::Boxes),
         members: members.collect(),
         waiting: waiting.into_iter().map(Waiting::of).collect(),
         fresh,
+        provider: app.dashboard.oidc.as_ref().map(|provider| provider.label().to_string()),
+        makes_accounts: who.user().operator || app.config.accounts.invitations == Inviters::Owners,
         roles: Role::ALL.map(|role| (role, what_may(role))).into(),
         here,
     })
@@ -105,7 +117,8 @@ pub(super) async fn list(State(app): State<App>, at: InBox<Reading>) -> Shown {
     render(&app, &at.who, at.here, &at.right, managing.as_ref(), None).await
 }
 
-/// Adds somebody who has an account; invites whoever has none.
+/// Adds somebody who has an account, and invites everybody else. An account whose address nobody vouches for may be held by
+/// anybody, so only an operator and whoever invited its holder add it at once.
 pub(super) async fn add(
     State(app): State<App>,
     at: InBox<Managing>,
@@ -114,21 +127,26 @@ pub(super) async fn add(
 ) -> Shown {
     let (email, role): (Email, Role) = (fields.parse("email")?, fields.parse("role")?);
     at.right.may_turn(None, Some(role))?;
-    let target = format!("{email} as {role}");
-    if let Some(stored) = app.catalog.stored_sign_in(&email).await? {
+    let (me, target) = (at.who.user(), format!("{email} as {role}"));
+    let known = app.catalog.stored_sign_in(&email).await?.map(|stored| stored.user);
+    let trusted = |user: &&User| user.vouched || me.operator || user.invited_by == Some(me.id);
+    if let Some(user) = known.as_ref().filter(trusted) {
         let members = app.catalog.members(at.right.reading()).await?;
-        if members.iter().any(|member| member.user == stored.user.id) {
+        if members.iter().any(|member| member.user == user.id) {
             return Err(Fault::new(Reason::Conflict, format!("{email} is a member already")).into());
         }
-        app.catalog.grant(&at.right, stored.user.id, role).await?;
+        app.catalog.grant(&at.right, user.id, role).await?;
         audit::note(&app, &at.who.0, Action::MemberAdded, Some(at.here.id), target).await?;
         return Ok(page::go(format!("/boxes/{}/members?done=member-added", at.here.id)));
     }
     let purpose =
         Purpose::Join { email: email.clone(), plan: Default::default(), member: Some((at.here.id, role)) };
-    let link = onetime::make(&*app.catalog, origin, purpose, Some(at.who.user().id), JOIN_LIFE).await?;
+    let (link, address) = onetime::new_link(origin, purpose, Some(me.id), JOIN_LIFE);
+    app.catalog.invite(link, app.config.accounts.most()).await?;
     audit::note(&app, &at.who.0, Action::MemberInvited, Some(at.here.id), target).await?;
-    let fresh = Fresh { email: email.to_string(), link };
+    let makes_account = me.operator || app.config.accounts.invitations == Inviters::Owners;
+    let fresh =
+        Fresh { email: email.to_string(), link: (makes_account && known.is_none()).then_some(address) };
     render(&app, &at.who, at.here, at.right.reading(), Some(&at.right), Some(fresh)).await
 }
 

@@ -9,6 +9,7 @@ mod audit;
 mod boxes;
 mod chat;
 mod csrf;
+mod failures;
 mod fields;
 mod file;
 mod files;
@@ -36,7 +37,7 @@ use axum::{
     routing::{MethodRouter, get, post},
 };
 
-use engine::Fault;
+use engine::{Fault, seams::catalog::Email};
 pub use onetime::set_up_link;
 pub use operator::About;
 pub(crate) use page::nowhere;
@@ -58,6 +59,8 @@ pub struct Dashboard {
     about: About,
     /// Passwords that may be hashed at the same time: each takes 19 MB and a core.
     hashing: Semaphore,
+    /// Failed sign-ins that were written down.
+    failures: failures::Failures,
 }
 
 impl Dashboard {
@@ -68,6 +71,7 @@ impl Dashboard {
             oidc: oidc::Provider::of(&config.oidc),
             about,
             hashing: Semaphore::new(HASHING),
+            failures: failures::Failures::default(),
         }
     }
 
@@ -79,11 +83,11 @@ impl Dashboard {
         tokio::task::spawn_blocking(verify).await.map_err(Fault::internal)
     }
 
-    /// The hash of a new password, or what is wrong with it.
-    async fn hash(&self, password: &str) -> Result<String, Fault> {
+    /// The hash of a new password for the account of this address, or what is wrong with it.
+    async fn hash(&self, password: &str, email: &Email) -> Result<String, Fault> {
         let _permit = self.hashing.acquire().await.map_err(Fault::internal)?;
-        let password = password.to_string();
-        let hashed = tokio::task::spawn_blocking(move || passwords::hash(&password)).await;
+        let (password, email) = (password.to_string(), email.to_string());
+        let hashed = tokio::task::spawn_blocking(move || passwords::hash(&password, &[&email])).await;
         hashed.map_err(Fault::internal)?.map_err(|wrong| Fault::invalid("password", wrong))
     }
 }
@@ -180,6 +184,7 @@ pub const ROUTES: &[Route] = &[
     page("/account/profile", Needs::SignedIn, || get(profile::show)),
     form("/account/profile", Needs::SignedIn, || post(profile::rename)),
     form("/account/password", Needs::SignedIn, || post(profile::change_password)),
+    form("/account/connect", Needs::SignedIn, || post(oidc::connect)),
     form("/account/sessions/{session_id}/end", Needs::SignedIn, || post(profile::end_session)),
     form("/account/sign-out-everywhere", Needs::SignedIn, || post(profile::sign_out_everywhere)),
     // Looking after the server.
@@ -189,6 +194,9 @@ pub const ROUTES: &[Route] = &[
     form("/operator/users/{user_id}/password-link", Needs::Operating, || {
         post(operator::users::password_link)
     }),
+    form("/operator/users/{user_id}/confirm", Needs::Operating, || post(operator::users::confirm)),
+    form("/operator/users/{user_id}/hand-over", Needs::Operating, || post(operator::users::hand_over)),
+    form("/operator/users/{user_id}/unlock", Needs::Operating, || post(operator::users::unlock)),
     form("/operator/invitations/{link_id}/withdraw", Needs::Operating, || post(operator::users::withdraw)),
     page("/operator/plans", Needs::Operating, || get(operator::plans::list)),
     form("/operator/plans", Needs::Operating, || post(operator::plans::put)),

@@ -10,7 +10,9 @@ use engine::{
     Fault, Reason,
     access::Role,
     ids::UserId,
-    seams::catalog::{Action, Catalog, Email, NewOneTimeLink, OneTimeLink, PersonName, Purpose, User},
+    seams::catalog::{
+        Action, Catalog, Email, Inviters, NewOneTimeLink, Newcomer, OneTimeLink, Purpose, User,
+    },
 };
 use jiff::Timestamp;
 use serde::Deserialize;
@@ -31,6 +33,19 @@ pub(super) const JOIN_LIFE: Duration = Duration::from_secs(14 * 24 * 60 * 60);
 /// How long a new password may wait to be chosen.
 pub(super) const RESET_LIFE: Duration = Duration::from_secs(24 * 60 * 60);
 
+/// A link that is still to be stored, and its address below `base`.
+pub(super) fn new_link(
+    base: impl std::fmt::Display,
+    purpose: Purpose,
+    made_by: Option<UserId>,
+    life: Duration,
+) -> (NewOneTimeLink, String) {
+    let (token, now) = (visit::new_token(), Timestamp::now());
+    let expires_at = now.saturating_add(life).unwrap_or(Timestamp::MAX);
+    let link = NewOneTimeLink { purpose, token: visit::hash(&token), made_by, now, expires_at };
+    (link, format!("{base}/welcome?token={token}"))
+}
+
 /// Makes a link and gives its address below `base`.
 pub(super) async fn make(
     catalog: &dyn Catalog,
@@ -39,12 +54,9 @@ pub(super) async fn make(
     made_by: Option<UserId>,
     life: Duration,
 ) -> Result<String, Fault> {
-    let (token, now) = (visit::new_token(), Timestamp::now());
-    let expires_at = now.saturating_add(life).unwrap_or(Timestamp::MAX);
-    catalog
-        .add_link(NewOneTimeLink { purpose, token: visit::hash(&token), made_by, now, expires_at })
-        .await?;
-    Ok(format!("{base}/welcome?token={token}"))
+    let (link, address) = new_link(base, purpose, made_by, life);
+    catalog.add_link(link).await?;
+    Ok(address)
 }
 
 /// The link that makes the first operator, while there is none: of this account, or of a new one.
@@ -147,7 +159,16 @@ async fn page_for(
                 let back: String =
                     form_urlencoded::byte_serialize(format!("/welcome?token={token}").as_bytes()).collect();
                 page.sign_in = (!here).then(|| format!("/sign-in?next={back}"));
+            } else if !link.by_operator && app.config.accounts.invitations == Inviters::Operators {
+                return Err(Fault::new(
+                    Reason::RoleInsufficient,
+                    "there is no account with this address yet, and only operators of this server make accounts",
+                )
+                .hint("ask an operator; the invitation waits until then"));
             }
+        }
+        Purpose::Connect { .. } => {
+            return Err(Fault::new(Reason::NotFound, "this link is for somewhere else"));
         }
         Purpose::Reset { email, .. } => {
             page.heading = "Choose a new password";
@@ -191,7 +212,7 @@ pub(super) async fn accept(State(app): State<App>, Visiting(visit): Visiting, fi
         )
         .into());
     }
-    let newcomer = match read(&app, &page, &fields).await {
+    let newcomer = match read(&app, &visit, &page, &fields).await {
         Ok(newcomer) => newcomer,
         Err(fault) if fault.reason == Reason::InvalidParameter => {
             let wrong = Some(page::sentence(&fault.cause));
@@ -201,8 +222,8 @@ pub(super) async fn accept(State(app): State<App>, Visiting(visit): Visiting, fi
         }
         Err(fault) => return Err(fault.into()),
     };
-    let (email, name, hash) = newcomer;
-    let used = app.catalog.use_link(&visit::hash(token), email, name, hash, Timestamp::now()).await?;
+    let inviters = app.config.accounts.invitations;
+    let used = app.catalog.use_link(&visit::hash(token), newcomer, inviters, Timestamp::now()).await?;
     let user = used.ok_or_else(|| Fault::new(Reason::NotFound, "this link was used already"))?;
     let mut response = page::go(match &link.purpose {
         Purpose::Join { member: Some((box_id, _)), .. } => format!("/boxes/{box_id}"),
@@ -213,24 +234,20 @@ pub(super) async fn accept(State(app): State<App>, Visiting(visit): Visiting, fi
     Ok(response)
 }
 
-async fn read(
-    app: &App,
-    page: &WelcomePage,
-    fields: &Fields,
-) -> Result<(Email, Option<PersonName>, Option<String>), Fault> {
+async fn read(app: &App, visit: &Visit, page: &WelcomePage, fields: &Fields) -> Result<Newcomer, Fault> {
     let email: Email = match &page.email {
-        Some(email) => email.parse().map_err(Fault::internal)?,
+        Some(email) => Email::stored(email),
         None => fields.parse("email")?,
     };
     if page.asks_email && user_with(app, &email).await?.is_some() {
         return Err(Fault::invalid("email", "there is an account with this address already"));
     }
     let name = if page.asks_name { fields.optional("name")? } else { None };
-    let hash = match page.asks_password {
-        true => Some(app.dashboard.hash(fields.raw("password")).await?),
+    let password_hash = match page.asks_password {
+        true => Some(app.dashboard.hash(fields.raw("password"), &email).await?),
         false => None,
     };
-    Ok((email, name, hash))
+    Ok(Newcomer { signed_in: visit.user(), email, name, password_hash })
 }
 
 async fn note(app: &App, visit: &Visit, purpose: &Purpose, user: &User) -> Result<(), Fault> {
@@ -244,5 +261,6 @@ async fn note(app: &App, visit: &Visit, purpose: &Purpose, user: &User) -> Resul
         Purpose::Reset { .. } => {
             audit::note_by(app, visit, user, Action::PasswordChanged, "with a link").await
         }
+        Purpose::Connect { .. } => Ok(()),
     }
 }

@@ -3,7 +3,6 @@
 use askama::Template;
 use axum::extract::State;
 use engine::{
-    Fault, Reason,
     ids::{SessionId, SessionKind},
     seams::catalog::Action,
 };
@@ -38,6 +37,8 @@ struct ProfilePage {
     plan: String,
     since: Moment,
     has_password: bool,
+    /// What the provider is called, where people can sign in with one, and whether this account can.
+    provider: Option<(String, bool)>,
     shortest: usize,
     sessions: Vec<SessionRow>,
 }
@@ -47,6 +48,10 @@ pub(super) async fn show(State(app): State<App>, who: SignedIn) -> Shown {
     let user = who.user();
     let sessions = app.catalog.sessions_of(user.id, Timestamp::now()).await?;
     let stored = app.catalog.stored_sign_in(&user.email).await?;
+    let provider = match &app.dashboard.oidc {
+        Some(provider) => Some((provider.label().to_string(), app.catalog.has_identity(user.id).await?)),
+        None => None,
+    };
     page::show(&ProfilePage {
         frame: Frame::new(&app, &who.0, "Profile", Place::Profile),
         email: user.email.to_string(),
@@ -54,6 +59,7 @@ pub(super) async fn show(State(app): State<App>, who: SignedIn) -> Shown {
         plan: user.plan.as_str().to_string(),
         since: Moment::of(user.created_at),
         has_password: stored.is_some_and(|stored| stored.password_hash.is_some()),
+        provider,
         shortest: passwords::SHORTEST,
         sessions: sessions
             .into_iter()
@@ -78,16 +84,9 @@ pub(super) async fn rename(State(app): State<App>, who: SignedIn, fields: Fields
 /// Another password. Whoever has one must know it; all other sign-ins end.
 pub(super) async fn change_password(State(app): State<App>, who: SignedIn, fields: Fields) -> Shown {
     let user = who.user();
-    let stored = app.catalog.stored_sign_in(&user.email).await?;
-    if stored.is_some_and(|stored| stored.password_hash.is_some()) {
-        let right = signin::try_password(&app, &who.0, &user.email, fields.raw("current")).await?;
-        if right.is_none() {
-            return Err(Fault::new(Reason::RoleInsufficient, "the current password is not right").into());
-        }
-    }
-    let hash = app.dashboard.hash(fields.raw("password")).await?;
-    app.catalog.set_password(user.id, hash).await?;
-    app.catalog.end_sessions(user.id, Some(who.session().id)).await?;
+    signin::must_know_password(&app, &who, fields.raw("current")).await?;
+    let hash = app.dashboard.hash(fields.raw("password"), &user.email).await?;
+    app.catalog.set_password(user.id, hash, who.session().id).await?;
     audit::note(&app, &who.0, Action::PasswordChanged, None, "").await?;
     // A new token here too: whoever had copied the old one is out.
     let mut response = page::go("/account/profile?done=password");

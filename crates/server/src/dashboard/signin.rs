@@ -9,14 +9,14 @@ use axum::{
     response::Response,
 };
 use engine::{
-    Fault,
-    seams::catalog::{Action, Email, Subject, User},
+    Fault, Reason,
+    seams::catalog::{self, Action, Email, Subject, User},
 };
 use jiff::Timestamp;
 use serde::Deserialize;
 
 use super::{
-    audit,
+    audit, failures,
     fields::Fields,
     page::{self, Frame, Place, Shown},
     permit::{SignedIn, Visiting},
@@ -88,24 +88,47 @@ enum Tried {
     TooMany(Duration),
 }
 
-/// Counts the try first, then compares: however many come at once, each is counted.
-pub(super) async fn try_password(
-    app: &App,
-    visit: &Visit,
-    email: &Email,
-    password: &str,
-) -> Result<Option<User>, Fault> {
-    match tried(app, visit, email, password).await? {
-        Tried::Right(user) => Ok(Some(*user)),
-        Tried::Wrong => Ok(None),
-        Tried::TooMany(wait) => {
-            Err(Fault::new(engine::Reason::RateLimitUser, too_many(wait)).retry_after(wait))
-        }
+/// Refuses whoever is signed in to an account with a password and does not know it. Tries are counted like those to sign in.
+pub(super) async fn must_know_password(app: &App, who: &SignedIn, password: &str) -> Result<(), Fault> {
+    let email = &who.user().email;
+    let stored = app.catalog.stored_sign_in(email).await?;
+    if stored.is_none_or(|stored| stored.password_hash.is_none()) {
+        return Ok(());
+    }
+    match tried(app, &who.0, email, password).await? {
+        Tried::Right(_) => Ok(()),
+        Tried::Wrong => Err(Fault::new(Reason::RoleInsufficient, "the current password is not right")),
+        Tried::TooMany(wait) => Err(Fault::new(Reason::RateLimitUser, too_many(wait)).retry_after(wait)),
     }
 }
 
+/// Whose tries this one is counted with. Nobody can make the owner of an account wait in a browser in which they have signed
+/// in before, nor, from elsewhere, in a network from which they have.
+async fn counted_with(app: &App, visit: &Visit, email: &Email) -> Result<Vec<Subject>, Fault> {
+    if let Some(browser) = visit.browser.as_deref().map(visit::hash)
+        && app.catalog.is_known_place(email, &catalog::Place::Browser(browser)).await?
+    {
+        return Ok(vec![Subject::Browser(email.clone(), browser)]);
+    }
+    let network = visit.network.clone();
+    let known = app.catalog.is_known_place(email, &catalog::Place::Network(network.clone())).await?;
+    let mut subjects = vec![Subject::From(email.clone(), network.clone()), Subject::Network(network)];
+    if !known {
+        subjects.push(Subject::Account(email.clone()));
+    }
+    Ok(subjects)
+}
+
+/// A try at what is no address: no account can be meant, but the network is told apart from one that makes none.
+async fn tried_nobody(app: &App, visit: &Visit) -> Result<Tried, Fault> {
+    let network = [Subject::Network(visit.network.clone())];
+    let wait = app.catalog.count_try(&network, Timestamp::now()).await?;
+    Ok(wait.map_or(Tried::Wrong, Tried::TooMany))
+}
+
+/// Counts the try first, then compares: however many come at once, each is counted.
 async fn tried(app: &App, visit: &Visit, email: &Email, password: &str) -> Result<Tried, Fault> {
-    let subjects = [Subject::Account(email.clone()), Subject::Network(visit.network.clone())];
+    let subjects = counted_with(app, visit, email).await?;
     if let Some(wait) = app.catalog.count_try(&subjects, Timestamp::now()).await? {
         return Ok(Tried::TooMany(wait));
     }
@@ -136,7 +159,7 @@ pub(super) async fn sign_in(State(app): State<App>, Visiting(visit): Visiting, f
     let (email, next) = (fields.text("email"), fields.text("next"));
     let tried = match email.parse::<Email>() {
         Ok(email) => tried(&app, &visit, &email, fields.raw("password")).await?,
-        Err(_) => Tried::Wrong,
+        Err(_) => tried_nobody(&app, &visit).await?,
     };
     let (status, wrong, wait) = match tried {
         Tried::Right(user) => {
@@ -146,7 +169,7 @@ pub(super) async fn sign_in(State(app): State<App>, Visiting(visit): Visiting, f
             return Ok(response);
         }
         Tried::Wrong => {
-            audit::note(&app, &visit, Action::SignInFailed, None, email).await?;
+            failures::note(&app, &visit, email).await?;
             (StatusCode::UNAUTHORIZED, "Address and password do not fit.".to_string(), None)
         }
         Tried::TooMany(wait) => (StatusCode::TOO_MANY_REQUESTS, too_many(wait), Some(wait)),

@@ -15,7 +15,7 @@ use engine::{
     Fault,
     access::Person,
     ids::UserId,
-    seams::catalog::{NewSession, Session, TokenHash},
+    seams::catalog::{NewSession, Place, Session, TokenHash},
 };
 use jiff::Timestamp;
 use rand::Rng;
@@ -28,6 +28,10 @@ use crate::{
 
 /// The prefix makes browsers hold it to HTTPS, this host and every path.
 const COOKIE: &str = "__Host-quire";
+/// Tells that somebody has signed in to an account in this browser before; lets nobody in.
+const KNOWN_COOKIE: &str = "__Host-quire-known";
+/// How long a browser keeps it.
+const KNOWN_FOR: Duration = Duration::from_secs(90 * 24 * 60 * 60);
 /// A sign-in ends after this long, used or not …
 const LONGEST: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 /// … and after this long unused.
@@ -59,6 +63,8 @@ pub(super) struct Visit {
     pub(super) address: String,
     /// The network that guesses are counted by.
     pub(super) network: String,
+    /// What tells this browser from others, where somebody has signed in before.
+    pub(super) browser: Option<String>,
     /// What the browser says it is.
     pub(super) agent: String,
     /// Whether our script asks, rather than the browser itself.
@@ -77,6 +83,7 @@ impl Visit {
             session: None,
             address: String::new(),
             network: String::new(),
+            browser: None,
             agent: String::new(),
             script: false,
             path: String::new(),
@@ -132,6 +139,7 @@ async fn visit(app: &App, head: &Parts) -> Result<(Visit, bool), Fault> {
         session,
         address: address.to_canonical().to_string(),
         network: guard::network(address).to_string(),
+        browser: cookie(&head.headers, KNOWN_COOKIE),
         agent,
         script: head.headers.contains_key("x-quire-script"),
         path: head.uri.path().to_string(),
@@ -187,6 +195,10 @@ pub(super) async fn begin(
         app.catalog.end_session(before.user.id, before.id).await?;
     }
     set_cookie(response.headers_mut(), &token, Some(LONGEST));
+    let browser = visit.browser.clone().unwrap_or_else(new_token);
+    let places = [Place::Network(visit.network.clone()), Place::Browser(hash(&browser))];
+    app.catalog.remember_places(user, &places, now).await?;
+    put_cookie(response.headers_mut(), KNOWN_COOKIE, &browser, Some(KNOWN_FOR));
     Ok(())
 }
 

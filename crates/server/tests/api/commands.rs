@@ -139,7 +139,7 @@ fn settings_are_refused_with_the_nearest_name() {
 #[test]
 fn a_password_comes_from_standard_input_and_must_be_long_enough() {
     let folder = tempfile::tempdir().unwrap();
-    for (password, works) in [("short\n", false), ("long enough\n", true)] {
+    for (password, works) in [("short\n", false), ("password1234\n", false), ("long enough\n", true)] {
         let mut command = quire(folder.path(), &["user", "add", "ada@example.org", "--password-stdin"]);
         let mut child =
             command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();

@@ -13,6 +13,7 @@ use super::{
     Sql,
     attempts::forget_answers,
     keys::bump_access_version,
+    onetime::end_links_of,
     sql::{Row, Transaction},
     users::units,
 };
@@ -54,9 +55,13 @@ impl Boxes for Sql {
     }
 
     async fn members(&self, reading: &Reading) -> Result<Vec<Member>, Fault> {
-        let sql = "select m.user_id, u.email, m.role from memberships m join users u on u.id = m.user_id
+        let sql =
+            "select m.user_id, u.email, m.role, u.vouched from memberships m join users u on u.id = m.user_id
                    where m.box_id = $1 order by u.email";
-        let read = |row: &Row| Ok(Member { user: row.parse(0)?, email: row.parse(1)?, role: row.parse(2)? });
+        let read = |row: &Row| {
+            let vouched = row.integer(3)? == 1;
+            Ok(Member { user: row.parse(0)?, email: row.email(1)?, role: row.parse(2)?, vouched })
+        };
         let members = self
             .database
             .read(|t| t.all(sql, &[reading.box_id().into()])?.iter().map(read).collect::<Result<_, Error>>());
@@ -74,6 +79,7 @@ impl Boxes for Sql {
                     return Ok(());
                 }
                 set_role(t, box_id, user, role)?;
+                end_links_of(t, user)?;
                 must_have_an_owner(t, box_id)?;
                 bump_access_version(t)
             })
@@ -89,6 +95,11 @@ impl Boxes for Sql {
                 if t.execute(sql, &[box_id.into(), user.into()])? == 0 {
                     return Err(Fault::new(Reason::NotFound, "the user has no role in this box"));
                 }
+                end_links_of(t, user)?;
+                // Nor does an invitation that they did not use yet let them in again.
+                let sql = "delete from one_time_links where box_id = $1
+                           and email = (select email from users where id = $2)";
+                t.execute(sql, &[box_id.into(), user.into()])?;
                 must_have_an_owner(t, box_id)?;
                 bump_access_version(t)
             })
@@ -119,6 +130,7 @@ impl Boxes for Sql {
                 }
                 set_role(t, box_id, from, Role::Admin)?;
                 set_role(t, box_id, to, Role::Owner)?;
+                end_links_of(t, from)?;
                 bump_access_version(t)
             })
             .await

@@ -155,7 +155,7 @@ fn read_record(transaction: &Transaction<'_>, row: &Row) -> Result<KeyRecord, Er
     Ok(KeyRecord {
         prefix: row.text(0)?.to_string(),
         name: row.parse(1)?,
-        email: row.parse(2)?,
+        email: row.email(2)?,
         boxes: if scoped { Some(scope(transaction, row.text(0)?)?.into_iter().collect()) } else { None },
         created_at: row.time(4)?,
         expires_at: row.optional(5, Row::time)?,

@@ -8,6 +8,8 @@ mod contract;
 mod copy;
 mod database;
 mod files;
+mod identities;
+mod invitations;
 mod jobs;
 mod keys;
 mod migrations;

@@ -6,7 +6,8 @@ use engine::{
     access::{Managing, Operating, Role},
     ids::{BoxId, LinkId, UserId},
     seams::catalog::{
-        Email, NewOneTimeLink, NewUser, OneTimeLink, OneTimeLinks, PersonName, Purpose, TokenHash, User,
+        Inviters, MostInvitations, NewOneTimeLink, NewUser, Newcomer, OneTimeLink, OneTimeLinks, PersonName,
+        PlanName, Purpose, TokenHash, User, Wanted,
     },
 };
 use jiff::Timestamp;
@@ -14,6 +15,7 @@ use jiff::Timestamp;
 use super::{
     Sql,
     boxes::set_role,
+    invitations::must_have_room,
     keys::bump_access_version,
     signin::able_operators,
     sql::{Row, Transaction, Value},
@@ -21,14 +23,34 @@ use super::{
 };
 use crate::{Error, blobs::hexadecimal};
 
-const SELECT: &str =
+pub(super) const SELECT: &str =
     "select l.id, l.purpose, l.email, l.user_id, l.plan, l.box_id, l.role, b.name, l.created_at,
-    l.expires_at from one_time_links l left join boxes b on b.id = l.box_id";
+    l.expires_at, l.made_by, maker.operator
+    from one_time_links l left join boxes b on b.id = l.box_id left join users maker on maker.id = l.made_by";
+
+/// Whether the link `l` still stands: whoever made it may do now what it does, and whom it is for is not switched off. Only the
+/// server itself makes set-up links, without anybody's right.
+pub(super) const STANDS: &str = "(l.purpose = 'set_up' or exists (
+    select 1 from users m left join memberships r on r.user_id = m.id and r.box_id = l.box_id
+    where m.id = l.made_by and m.disabled_at is null and case
+        when l.purpose = 'connect' then m.id = l.user_id
+        when l.box_id is null then m.operator = 1
+        else r.role = 'owner' or (r.role = 'admin' and l.role <> 'owner') end))
+    and not exists (select 1 from users f where f.id = l.user_id and f.disabled_at is not null)";
 
 #[async_trait]
 impl OneTimeLinks for Sql {
     async fn add_link(&self, link: NewOneTimeLink) -> Result<LinkId, Fault> {
         self.database.write(move |t| Ok(insert(t, &link)?)).await
+    }
+
+    async fn invite(&self, link: NewOneTimeLink, most: MostInvitations) -> Result<LinkId, Fault> {
+        self.database
+            .write(move |t| {
+                must_have_room(t, &link, most)?;
+                Ok(insert(t, &link)?)
+            })
+            .await
     }
 
     async fn link(&self, token: &TokenHash, now: Timestamp) -> Result<Option<OneTimeLink>, Fault> {
@@ -39,9 +61,8 @@ impl OneTimeLinks for Sql {
     async fn use_link(
         &self,
         token: &TokenHash,
-        email: Email,
-        name: Option<PersonName>,
-        password_hash: Option<String>,
+        newcomer: Newcomer,
+        inviters: Inviters,
         now: Timestamp,
     ) -> Result<Option<User>, Fault> {
         let token = hexadecimal(token);
@@ -53,7 +74,7 @@ impl OneTimeLinks for Sql {
                 if t.execute(sql, &[token.as_str().into()])? == 0 {
                     return Ok(None);
                 }
-                let user = take(t, link.purpose, Newcomer { email, name, password_hash })?;
+                let user = take(t, link, newcomer, inviters)?;
                 bump_access_version(t)?;
                 Ok(find_user(t, user)?)
             })
@@ -61,7 +82,8 @@ impl OneTimeLinks for Sql {
     }
 
     async fn links_to_box(&self, managing: &Managing, now: Timestamp) -> Result<Vec<OneTimeLink>, Fault> {
-        let sql = format!("{SELECT} where l.box_id = $1 and l.expires_at > $2 order by l.id desc");
+        let sql =
+            format!("{SELECT} where l.box_id = $1 and l.expires_at > $2 and {STANDS} order by l.id desc");
         Ok(self.database.read(|t| list(t, &sql, &[managing.box_id().into(), now.into()]))?)
     }
 
@@ -78,9 +100,24 @@ impl OneTimeLinks for Sql {
 
     async fn links_to_server(&self, _: &Operating, now: Timestamp) -> Result<Vec<OneTimeLink>, Fault> {
         let sql = format!(
-            "{SELECT} where l.purpose = 'join' and l.box_id is null and l.expires_at > $1 order by l.id desc"
+            "{SELECT} where l.purpose = 'join' and l.box_id is null and l.expires_at > $1 and {STANDS}
+             order by l.id desc"
         );
         Ok(self.database.read(|t| list(t, &sql, &[now.into()]))?)
+    }
+
+    async fn wanted_accounts(&self, _: &Operating, now: Timestamp) -> Result<Vec<Wanted>, Fault> {
+        let sql = format!(
+            "select distinct l.email, maker.email from one_time_links l join users maker on maker.id = l.made_by
+             where l.purpose = 'join' and l.box_id is not null and l.expires_at > $1 and {STANDS}
+             and not exists (select 1 from users u where u.email = l.email and u.vouched = 1)
+             order by l.email, maker.email"
+        );
+        let read = |row: &Row| Ok(Wanted { email: row.email(0)?, by: row.email(1)? });
+        let wanted = self
+            .database
+            .read(|t| t.all(&sql, &[now.into()])?.iter().map(read).collect::<Result<_, Error>>());
+        Ok(wanted?)
     }
 
     async fn withdraw_from_server(&self, _: &Operating, link: LinkId) -> Result<(), Fault> {
@@ -104,12 +141,22 @@ fn insert(transaction: &Transaction<'_>, link: &NewOneTimeLink) -> Result<LinkId
             }
             Purpose::Join { email, plan, member } => {
                 let (box_id, role) = member.map_or((None, None), |(id, role)| (Some(id), Some(role)));
+                // No identifier is empty, so that an empty one stands for no box.
+                let sql = "delete from one_time_links where purpose = 'join' and email = $1
+                           and coalesce(box_id, '') = $2";
+                let of_box = box_id.map(|id| id.to_string()).unwrap_or_default();
+                transaction.execute(sql, &[email.as_str().into(), of_box.into()])?;
                 ("join", Some(email.as_str()), None, Some(plan.as_str()), box_id, role)
             }
             Purpose::Reset { user, email } => {
                 let sql = "delete from one_time_links where purpose = 'reset' and user_id = $1";
                 transaction.execute(sql, &[(*user).into()])?;
                 ("reset", Some(email.as_str()), Some(*user), None, None, None)
+            }
+            Purpose::Connect { user, email } => {
+                let sql = "delete from one_time_links where purpose = 'connect' and user_id = $1";
+                transaction.execute(sql, &[(*user).into()])?;
+                ("connect", Some(email.as_str()), Some(*user), None, None, None)
             }
         };
     let id = LinkId::generate();
@@ -135,7 +182,7 @@ fn insert(transaction: &Transaction<'_>, link: &NewOneTimeLink) -> Result<LinkId
 }
 
 fn find(transaction: &Transaction<'_>, token: &str, now: Timestamp) -> Result<Option<OneTimeLink>, Error> {
-    let sql = format!("{SELECT} where l.token_hash = $1 and l.expires_at > $2");
+    let sql = format!("{SELECT} where l.token_hash = $1 and l.expires_at > $2 and {STANDS}");
     let row = transaction.first(&sql, &[token.into(), now.into()])?;
     let link = row.map(|row| read(&row)).transpose()?;
     // A server is set up once, however many links were printed.
@@ -147,7 +194,11 @@ fn find(transaction: &Transaction<'_>, token: &str, now: Timestamp) -> Result<Op
     }
 }
 
-fn list(transaction: &Transaction<'_>, sql: &str, parameters: &[Value]) -> Result<Vec<OneTimeLink>, Error> {
+pub(super) fn list(
+    transaction: &Transaction<'_>,
+    sql: &str,
+    parameters: &[Value],
+) -> Result<Vec<OneTimeLink>, Error> {
     transaction.all(sql, parameters)?.iter().map(read).collect()
 }
 
@@ -157,9 +208,10 @@ fn read(row: &Row) -> Result<OneTimeLink, Error> {
         "join" => {
             let box_id = row.optional(5, Row::parse::<BoxId>)?;
             let role = row.optional(6, Row::parse::<Role>)?;
-            Purpose::Join { email: row.parse(2)?, plan: row.parse(4)?, member: box_id.zip(role) }
+            Purpose::Join { email: row.email(2)?, plan: row.parse(4)?, member: box_id.zip(role) }
         }
-        "reset" => Purpose::Reset { user: row.parse(3)?, email: row.parse(2)? },
+        "reset" => Purpose::Reset { user: row.parse(3)?, email: row.email(2)? },
+        "connect" => Purpose::Connect { user: row.parse(3)?, email: row.email(2)? },
         other => return Err(Error::Corrupt(format!("a link for {other}"))),
     };
     Ok(OneTimeLink {
@@ -168,23 +220,23 @@ fn read(row: &Row) -> Result<OneTimeLink, Error> {
         box_name: row.optional(7, |row, column| row.text(column).map(str::to_string))?,
         created_at: row.time(8)?,
         expires_at: row.time(9)?,
+        made_by: row.optional(10, Row::parse)?,
+        by_operator: row.optional(11, Row::integer)? == Some(1),
     })
 }
 
-/// Whoever follows a link.
-struct Newcomer {
-    email: Email,
-    name: Option<PersonName>,
-    password_hash: Option<String>,
-}
-
 /// Makes the account what the link says.
-fn take(transaction: &Transaction<'_>, purpose: Purpose, newcomer: Newcomer) -> Result<UserId, Fault> {
-    match purpose {
+fn take(
+    transaction: &Transaction<'_>,
+    link: OneTimeLink,
+    newcomer: Newcomer,
+    inviters: Inviters,
+) -> Result<UserId, Fault> {
+    match link.purpose {
         Purpose::SetUp { user } => {
             let user = match user {
                 Some(user) => user,
-                None => make(transaction, &newcomer, Default::default())?,
+                None => make(transaction, &newcomer, PlanName::default(), None)?,
             };
             set_up_account(transaction, user, &newcomer)?;
             transaction.execute("update users set operator = 1 where id = $1", &[user.into()])?;
@@ -192,8 +244,14 @@ fn take(transaction: &Transaction<'_>, purpose: Purpose, newcomer: Newcomer) -> 
         }
         Purpose::Join { email, plan, member } => {
             let user = match find_user_by_email(transaction, &email)? {
-                Some(user) => user.id,
-                None => make(transaction, &Newcomer { email, ..newcomer }, plan)?,
+                Some(user) => must_be_theirs(&user, &newcomer)?,
+                None => {
+                    let invited_by = if link.by_operator { None } else { link.made_by };
+                    if invited_by.is_some() && inviters == Inviters::Operators {
+                        return Err(waits());
+                    }
+                    make(transaction, &Newcomer { email, ..newcomer }, plan, invited_by)?
+                }
             };
             if let Some((box_id, role)) = member {
                 join(transaction, box_id, user, role)?;
@@ -202,20 +260,44 @@ fn take(transaction: &Transaction<'_>, purpose: Purpose, newcomer: Newcomer) -> 
         }
         Purpose::Reset { user, .. } => {
             set_up_account(transaction, user, &newcomer)?;
-            transaction.execute("delete from sessions where user_id = $1", &[user.into()])?;
+            for table in ["sessions", "known_places", "one_time_links"] {
+                transaction.execute(&format!("delete from {table} where user_id = $1"), &[user.into()])?;
+            }
             Ok(user)
         }
+        Purpose::Connect { .. } => Err(Fault::new(Reason::NotFound, "this link is for somewhere else")),
     }
+}
+
+/// An account may have been made between the look at the link and its use: whoever holds the link is not thereby the holder
+/// of that account.
+fn must_be_theirs(user: &User, newcomer: &Newcomer) -> Result<UserId, Fault> {
+    if newcomer.signed_in == Some(user.id) {
+        return Ok(user.id);
+    }
+    Err(Fault::new(
+        Reason::RoleInsufficient,
+        "this invitation is for an account that is there; sign in to it first",
+    ))
+}
+
+fn waits() -> Fault {
+    Fault::new(
+        Reason::RoleInsufficient,
+        "there is no account with this address yet, and only operators of this server make accounts",
+    )
+    .hint("ask an operator; the invitation waits until then")
 }
 
 fn make(
     transaction: &Transaction<'_>,
     newcomer: &Newcomer,
-    plan: engine::seams::catalog::PlanName,
+    plan: PlanName,
+    invited_by: Option<UserId>,
 ) -> Result<UserId, Fault> {
     let Newcomer { email, password_hash, .. } = newcomer;
     let new = NewUser { email: email.clone(), password_hash: password_hash.clone(), plan };
-    let user = add(transaction, &new)?.id;
+    let user = add(transaction, &new, invited_by)?.id;
     set_up_account(transaction, user, newcomer)?;
     Ok(user)
 }
@@ -234,7 +316,12 @@ fn set_up_account(transaction: &Transaction<'_>, user: UserId, newcomer: &Newcom
 }
 
 /// A link never takes a role down.
-fn join(transaction: &Transaction<'_>, box_id: BoxId, user: UserId, role: Role) -> Result<(), Fault> {
+pub(super) fn join(
+    transaction: &Transaction<'_>,
+    box_id: BoxId,
+    user: UserId,
+    role: Role,
+) -> Result<(), Fault> {
     let sql = "select role from memberships where box_id = $1 and user_id = $2";
     let row = transaction.first(sql, &[box_id.into(), user.into()])?;
     let has = row.map(|row| row.parse::<Role>(0)).transpose()?;
@@ -242,4 +329,11 @@ fn join(transaction: &Transaction<'_>, box_id: BoxId, user: UserId, role: Role) 
         return Err(Fault::new(Reason::NotFound, "the box of this invitation was deleted"));
     }
     if has < Some(role) { set_role(transaction, box_id, user, role) } else { Ok(()) }
+}
+
+/// Ends what somebody's links could do and they themselves no longer may.
+pub(super) fn end_links_of(transaction: &Transaction<'_>, maker: UserId) -> Result<(), Error> {
+    let sql = format!("delete from one_time_links as l where l.made_by = $1 and not ({STANDS})");
+    transaction.execute(&sql, &[maker.into()])?;
+    Ok(())
 }

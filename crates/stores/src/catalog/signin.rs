@@ -1,25 +1,31 @@
-//! Passwords, identities elsewhere, and tries that were counted.
+//! Passwords, tries that were counted, and places that are known. Identities elsewhere are in `identities`.
 
 use std::time::Duration;
 
 use async_trait::async_trait;
 use engine::{
     Fault,
-    ids::UserId,
-    seams::catalog::{Email, Identity, SignIns, Stored, Subject, User},
+    access::Operating,
+    ids::{SessionId, UserId},
+    seams::catalog::{Email, Guest, Identity, Inviters, Place, SignIns, Stored, Subject, TokenHash, User},
 };
 use jiff::Timestamp;
 
 use super::{
     Sql,
     database::Turn,
+    identities,
     sql::{Row, Transaction},
-    users::{find_user, read_user},
+    users::read_user,
 };
-use crate::Error;
+use crate::{Error, blobs::hexadecimal};
 
 /// Tries this old count no more.
 const FORGOTTEN_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
+/// Places that were not signed in from for so long are not known any more.
+const KNOWN_FOR: Duration = Duration::from_secs(90 * 24 * 60 * 60);
+/// Places remembered for one account: some browsers and networks for each of a few devices.
+const MOST_PLACES: i64 = 40;
 
 #[async_trait]
 impl SignIns for Sql {
@@ -35,8 +41,10 @@ impl SignIns for Sql {
             .write_soon(Turn::Alone, move |t| {
                 for subject in &subjects {
                     let sql = match subject {
-                        Subject::Account(_) => "delete from sign_in_tries where subject = $1",
-                        Subject::Network(_) => {
+                        Subject::From(..) | Subject::Browser(..) => {
+                            "delete from sign_in_tries where subject = $1"
+                        }
+                        Subject::Network(_) | Subject::Account(_) => {
                             "update sign_in_tries set failures = failures - 1 where subject = $1 and failures > 0"
                         }
                     };
@@ -45,6 +53,31 @@ impl SignIns for Sql {
                 Ok(())
             })
             .await
+    }
+
+    async fn unlock(&self, _: &Operating, email: &Email) -> Result<(), Fault> {
+        let subject = Subject::Account(email.clone()).as_text();
+        self.database
+            .write(move |t| {
+                // An address holds no space, so none begins with another one and a space.
+                let sql =
+                    "delete from sign_in_tries where subject = $1 or substr(subject, 1, length($2)) = $2";
+                t.execute(sql, &[subject.as_str().into(), format!("{subject} ").into()])?;
+                Ok(())
+            })
+            .await
+    }
+
+    async fn is_known_place(&self, email: &Email, place: &Place) -> Result<bool, Fault> {
+        let sql = "select p.seen_at from known_places p join users u on u.id = p.user_id
+                   where u.email = $1 and p.place = $2";
+        let parameters = [email.as_str().into(), place.as_text().into()];
+        Ok(self.database.read(|t| t.first(sql, &parameters))?.is_some())
+    }
+
+    async fn remember_places(&self, user: UserId, places: &[Place], now: Timestamp) -> Result<(), Fault> {
+        let places: Vec<String> = places.iter().map(Place::as_text).collect();
+        self.database.write_soon(Turn::Alone, move |t| Ok(remember(t, user, &places, now)?)).await
     }
 
     async fn stored_sign_in(&self, email: &Email) -> Result<Option<Stored>, Fault> {
@@ -60,42 +93,51 @@ impl SignIns for Sql {
         Ok(found?)
     }
 
-    async fn set_password(&self, user: UserId, password_hash: String) -> Result<(), Fault> {
+    async fn set_password(&self, user: UserId, password_hash: String, here: SessionId) -> Result<(), Fault> {
         self.database
             .write(move |t| {
                 let sql = "update users set password_hash = $1 where id = $2";
                 t.execute(sql, &[password_hash.as_str().into(), user.into()])?;
+                let sql = "delete from sessions where user_id = $1 and id <> $2";
+                t.execute(sql, &[user.into(), here.into()])?;
+                t.execute("delete from known_places where user_id = $1", &[user.into()])?;
+                // Set-up, new password, another identity: none of them outlives the password they were asked for with.
+                t.execute("delete from one_time_links where user_id = $1", &[user.into()])?;
                 Ok(())
             })
             .await
     }
 
     async fn user_of_identity(&self, identity: &Identity) -> Result<Option<User>, Fault> {
-        let sql = "select user_id from identities where issuer = $1 and subject = $2";
-        let parameters = [identity.issuer.as_str().into(), identity.subject.as_str().into()];
-        let found = self.database.read(|t| match t.first(sql, &parameters)? {
-            Some(row) => find_user(t, row.parse(0)?),
-            None => Ok(None),
-        });
-        Ok(found?)
+        Ok(self.database.read(|t| identities::user_of(t, identity))?)
     }
 
-    async fn add_identity(&self, user: UserId, identity: Identity) -> Result<(), Fault> {
-        self.database
-            .write(move |t| {
-                t.execute(
-                    "insert into identities (issuer, subject, user_id, created_at) values ($1, $2, $3, $4)
-                     on conflict (issuer, subject) do nothing",
-                    &[
-                        identity.issuer.as_str().into(),
-                        identity.subject.as_str().into(),
-                        user.into(),
-                        Timestamp::now().into(),
-                    ],
-                )?;
-                Ok(())
-            })
-            .await
+    async fn has_identity(&self, user: UserId) -> Result<bool, Fault> {
+        Ok(self.database.read(|t| identities::has_any(t, user))?)
+    }
+
+    async fn admit(
+        &self,
+        guest: Guest,
+        everybody: bool,
+        inviters: Inviters,
+        now: Timestamp,
+    ) -> Result<User, Fault> {
+        if let Some(user) = self.user_of_identity(&guest.identity).await? {
+            return identities::must_be_on(user);
+        }
+        self.database.write(move |t| identities::admit(t, &guest, everybody, inviters, now)).await
+    }
+
+    async fn connect(
+        &self,
+        token: &TokenHash,
+        user: UserId,
+        guest: Guest,
+        now: Timestamp,
+    ) -> Result<bool, Fault> {
+        let token = hexadecimal(token);
+        self.database.write(move |t| identities::connect(t, &token, user, &guest, now)).await
     }
 
     async fn is_set_up(&self) -> Result<bool, Fault> {
@@ -137,4 +179,29 @@ fn count(
         )?;
     }
     Ok(None)
+}
+
+/// Remembers places, forgets those of long ago and, of too many, those that were used least recently.
+fn remember(
+    transaction: &Transaction<'_>,
+    user: UserId,
+    places: &[String],
+    now: Timestamp,
+) -> Result<(), Error> {
+    for place in places {
+        transaction.execute(
+            "insert into known_places (user_id, place, seen_at) values ($1, $2, $3)
+             on conflict (user_id, place) do update set seen_at = excluded.seen_at",
+            &[user.into(), place.as_str().into(), now.into()],
+        )?;
+    }
+    let long_ago = now.saturating_sub(KNOWN_FOR).unwrap_or(Timestamp::MIN);
+    transaction.execute("delete from known_places where seen_at <= $1", &[long_ago.into()])?;
+    transaction.execute(
+        "delete from known_places where user_id = $1 and place in
+         (select place from (select place, row_number() over (order by seen_at desc, place) as rank
+                             from known_places where user_id = $1) ranked where rank > $2)",
+        &[user.into(), MOST_PLACES.into()],
+    )?;
+    Ok(())
 }

@@ -2,6 +2,7 @@
 
 use std::str::FromStr;
 
+use engine::seams::catalog::Email;
 use jiff::Timestamp;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 
@@ -87,6 +88,11 @@ impl Row {
     /// A text column read into the type it stands for.
     pub(crate) fn parse<T: FromStr<Err: std::fmt::Display>>(&self, column: usize) -> Result<T, Error> {
         self.text(column)?.parse().map_err(|wrong| Error::Corrupt(format!("column {column}: {wrong}")))
+    }
+
+    /// An address as it was stored: rules that came later make no account unreadable.
+    pub(crate) fn email(&self, column: usize) -> Result<Email, Error> {
+        Ok(Email::stored(self.text(column)?))
     }
 
     pub(crate) fn time(&self, column: usize) -> Result<Timestamp, Error> {

@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 use engine::{
     Fault, Reason,
+    access::Operating,
     ids::UserId,
     seams::catalog::{Email, NewUser, PersonName, Plan, PlanName, User, Users},
 };
@@ -10,7 +11,9 @@ use jiff::Timestamp;
 
 use super::{
     Sql,
+    invitations::claim_invitations,
     keys::bump_access_version,
+    onetime::end_links_of,
     signin::able_operators,
     sql::{Row, Transaction},
 };
@@ -18,12 +21,12 @@ use crate::Error;
 
 pub(super) const SELECT: &str =
     "select u.id, u.email, u.plan, coalesce(u.monthly_units, p.monthly_units), u.disabled_at, u.created_at, u.name,
-    u.operator from users u join plans p on p.name = u.plan";
+    u.operator, u.vouched, u.invited_by, u.awaits_identity from users u join plans p on p.name = u.plan";
 
 #[async_trait]
 impl Users for Sql {
     async fn add_user(&self, user: NewUser) -> Result<User, Fault> {
-        self.database.write(move |transaction| add(transaction, &user)).await
+        self.database.write(move |transaction| add(transaction, &user, None)).await
     }
 
     async fn users(&self) -> Result<Vec<User>, Fault> {
@@ -53,6 +56,8 @@ impl Users for Sql {
                 )?;
                 if disabled {
                     t.execute("delete from sessions where user_id = $1", &[user.into()])?;
+                    t.execute("delete from one_time_links where user_id = $1", &[user.into()])?;
+                    end_links_of(t, user)?;
                 }
                 must_keep_an_operator(t, before)?;
                 bump_access_version(t)
@@ -98,7 +103,28 @@ impl Users for Sql {
             .write(move |t| {
                 let before = able_operators(t)?;
                 t.execute("update users set operator = $1 where id = $2", &[operator.into(), user.into()])?;
+                end_links_of(t, user)?;
                 must_keep_an_operator(t, before)
+            })
+            .await
+    }
+
+    async fn vouch_for(&self, _: &Operating, user: UserId) -> Result<(), Fault> {
+        self.database
+            .write(move |t| {
+                t.execute("update users set vouched = 1 where id = $1", &[user.into()])?;
+                let found = find_user(t, user)?;
+                found.map_or(Ok(()), |user| claim_invitations(t, &user, Timestamp::now()))
+            })
+            .await
+    }
+
+    async fn set_awaits_identity(&self, _: &Operating, user: UserId, awaits: bool) -> Result<(), Fault> {
+        self.database
+            .write(move |t| {
+                let sql = "update users set awaits_identity = $1 where id = $2";
+                t.execute(sql, &[awaits.into(), user.into()])?;
+                Ok(())
             })
             .await
     }
@@ -155,37 +181,51 @@ pub(super) fn find_user_by_email(
     row.map(|row| read_user(&row)).transpose()
 }
 
-pub(super) fn add(transaction: &Transaction<'_>, user: &NewUser) -> Result<User, Fault> {
+/// Makes an account. Whoever is `invited_by` somebody who is no operator comes with an address that nobody vouches for.
+pub(super) fn add(
+    transaction: &Transaction<'_>,
+    user: &NewUser,
+    invited_by: Option<UserId>,
+) -> Result<User, Fault> {
     must_have_plan(transaction, &user.plan)?;
     let id = UserId::generate();
     let added = transaction.execute(
-        "insert into users (id, email, password_hash, plan, created_at) values ($1, $2, $3, $4, $5)
-         on conflict (email) do nothing",
+        "insert into users (id, email, password_hash, plan, created_at, vouched, invited_by)
+         values ($1, $2, $3, $4, $5, $6, $7) on conflict (email) do nothing",
         &[
             id.into(),
             user.email.as_str().into(),
             user.password_hash.clone().into(),
             user.plan.as_str().into(),
             Timestamp::now().into(),
+            invited_by.is_none().into(),
+            invited_by.into(),
         ],
     )?;
     if added == 0 {
         return Err(Fault::new(Reason::Conflict, format!("there is a user {} already", user.email)));
     }
-    let row = transaction.first(&format!("{SELECT} where u.id = $1"), &[id.into()])?;
-    Ok(read_user(&row.ok_or_else(|| Error::Corrupt("the new user is not there".into()))?)?)
+    let user = find_user(transaction, id)?;
+    let user = user.ok_or_else(|| Error::Corrupt("the new user is not there".into()))?;
+    if user.vouched {
+        claim_invitations(transaction, &user, Timestamp::now())?;
+    }
+    Ok(user)
 }
 
 pub(super) fn read_user(row: &Row) -> Result<User, Error> {
     Ok(User {
         id: row.parse(0)?,
-        email: row.parse(1)?,
+        email: row.email(1)?,
         plan: row.parse(2)?,
         monthly_units: row.optional(3, units)?,
         disabled: !row.is_null(4),
         created_at: row.time(5)?,
         name: row.optional(6, Row::parse)?,
         operator: row.integer(7)? == 1,
+        vouched: row.integer(8)? == 1,
+        invited_by: row.optional(9, Row::parse)?,
+        awaits_identity: row.integer(10)? == 1,
     })
 }
 

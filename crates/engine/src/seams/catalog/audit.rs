@@ -29,6 +29,7 @@ pub enum Action {
     AccountInvited,
     InvitationWithdrawn,
     PasswordLinkMade,
+    IdentityConnected,
     PlanChanged,
     BoxMade,
     BoxRenamed,
@@ -50,7 +51,7 @@ pub enum Action {
 
 impl Action {
     /// All of them.
-    pub const ALL: [Action; 30] = [
+    pub const ALL: [Action; 31] = [
         Action::SignedIn,
         Action::SignInFailed,
         Action::SignedOut,
@@ -64,6 +65,7 @@ impl Action {
         Action::AccountInvited,
         Action::InvitationWithdrawn,
         Action::PasswordLinkMade,
+        Action::IdentityConnected,
         Action::PlanChanged,
         Action::BoxMade,
         Action::BoxRenamed,
@@ -99,6 +101,7 @@ impl Action {
             Action::AccountInvited => "account_invited",
             Action::InvitationWithdrawn => "invitation_withdrawn",
             Action::PasswordLinkMade => "password_link_made",
+            Action::IdentityConnected => "identity_connected",
             Action::PlanChanged => "plan_changed",
             Action::BoxMade => "box_made",
             Action::BoxRenamed => "box_renamed",

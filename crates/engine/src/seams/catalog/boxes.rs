@@ -69,6 +69,8 @@ pub struct Member {
     pub email: Email,
     /// As what.
     pub role: Role,
+    /// Whether an operator or a provider vouches for the address.
+    pub vouched: bool,
 }
 
 /// Boxes and memberships.

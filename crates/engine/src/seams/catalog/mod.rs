@@ -24,10 +24,12 @@ pub use files::{
 pub use jobs::{Finished, Job, JobOutcome, Jobs};
 pub use keys::{Exposure, KeyName, KeyRecord, KeyState, Keys, NewKey, StoredKey};
 pub use nodes::{Change, Claim, Held, Nodes};
-pub use onetime::{NewOneTimeLink, OneTimeLink, OneTimeLinks, Purpose};
+pub use onetime::{
+    Inviters, MostInvitations, NewOneTimeLink, Newcomer, OneTimeLink, OneTimeLinks, Purpose, Wanted,
+};
 pub use reindex::{RecentQuery, ReindexAction, ReindexState, Reindexing};
 pub use sessions::{NewSession, Session, SessionRecord, Sessions, TokenHash};
-pub use signin::{Identity, SignIns, Stored, Subject};
+pub use signin::{Guest, Identity, Place, SignIns, Stored, Subject};
 pub use units::{Account, Balance, Month, NewReservation, Operation, Reservation, Units, UsageLine};
 pub use users::{Email, NewUser, PersonName, Plan, PlanName, User, Users};
 

@@ -6,13 +6,22 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use crate::{Fault, ids::UserId};
+use crate::{Fault, access::Operating, ids::UserId};
 
-/// An e-mail address, in lower case; it names an account.
+/// An e-mail address in ASCII and lower case; it names an account.
+///
+/// Other letters are refused rather than folded: the Kelvin sign becomes a `k` in lower case, `é` has two spellings, and a
+/// Cyrillic `а` looks like a Latin one, so that one person's address could be, or seem, another's. Hosts with such letters
+/// have an ASCII form, `xn--…`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 pub struct Email(String);
 
 impl Email {
+    /// An address as the catalog keeps it, which may be older than today's rules.
+    pub fn stored(text: &str) -> Self {
+        Email(text.to_string())
+    }
+
     /// The address.
     pub fn as_str(&self) -> &str {
         &self.0
@@ -29,8 +38,8 @@ impl FromStr for Email {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let address = text.trim().to_lowercase();
-        let plain = address.chars().all(|c| !c.is_whitespace() && !c.is_control());
+        let address = text.trim().to_ascii_lowercase();
+        let plain = address.bytes().all(|byte| byte.is_ascii_graphic());
         let (name, host) = address.split_once('@').unwrap_or_default();
         // 254 is the longest address that mail can be sent to (RFC 5321).
         if !plain || name.is_empty() || host.is_empty() || host.contains('@') || address.len() > 254 {
@@ -124,6 +133,12 @@ pub struct User {
     pub monthly_units: Option<u64>,
     /// Whether the account was switched off.
     pub disabled: bool,
+    /// Whether an operator or a provider vouches that the address belongs to whoever holds the account.
+    pub vouched: bool,
+    /// Whose invitation made the account, where that was no operator's.
+    pub invited_by: Option<UserId>,
+    /// Whether the next sign-in with a provider that vouches for the address takes the account over.
+    pub awaits_identity: bool,
     /// When it was made.
     pub created_at: Timestamp,
 }
@@ -140,7 +155,8 @@ pub struct Plan {
 /// Accounts and plans.
 #[async_trait]
 pub trait Users: Send + Sync {
-    /// Makes an account; an address that has one is a conflict.
+    /// Makes an account on behalf of an operator, who vouches for its address; invitations that waited for it hold from now
+    /// on. An address that has one is a conflict.
     async fn add_user(&self, user: NewUser) -> Result<User, Fault>;
 
     /// All accounts, oldest first.
@@ -164,6 +180,17 @@ pub trait Users: Send + Sync {
     /// Makes somebody an operator, or no longer. One operator who can sign in stays.
     async fn set_user_operator(&self, user: UserId, operator: bool) -> Result<(), Fault>;
 
+    /// An operator says that the address belongs to whoever holds the account; invitations that waited for it hold from now on.
+    async fn vouch_for(&self, operating: &Operating, user: UserId) -> Result<(), Fault>;
+
+    /// Whether the next sign-in with a provider that vouches for the address takes the account over, see [`super::SignIns::admit`].
+    async fn set_awaits_identity(
+        &self,
+        operating: &Operating,
+        user: UserId,
+        awaits: bool,
+    ) -> Result<(), Fault>;
+
     /// Makes or changes a plan.
     async fn put_plan(&self, plan: Plan) -> Result<(), Fault>;
 
@@ -181,5 +208,20 @@ mod tests {
         for wrong in ["", "ada", "@x", "ada@", "a b@c", "a@b@c", "a\n@b"] {
             assert!(wrong.parse::<Email>().is_err(), "{wrong:?}");
         }
+    }
+
+    #[test]
+    fn no_spelling_of_an_address_passes_for_another() {
+        // Kelvin sign, dotted capital I, Cyrillic a, long s, e with an accent in one letter and in two, full width.
+        for other in
+            ["\u{212A}im", "\u{130}da", "\u{430}da", "\u{17F}am", "ren\u{e9}", "rene\u{301}", "\u{FF41}da"]
+        {
+            assert!(format!("{other}@example.org").parse::<Email>().is_err(), "{other}");
+            assert!(format!("ada@{other}.example").parse::<Email>().is_err(), "{other}");
+        }
+        assert_eq!(
+            "ADA@XN--BCHER-KVA.example".parse::<Email>().unwrap().as_str(),
+            "ada@xn--bcher-kva.example"
+        );
     }
 }

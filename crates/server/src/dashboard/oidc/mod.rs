@@ -1,41 +1,25 @@
 //! Signing in with an account elsewhere: `OpenID` Connect, authorization code with PKCE, state and nonce.
 //!
-//! The browser is sent to the provider and comes back with a code; we exchange it for an ID token, check that
-//! ([`token`]), and let the account in that is tied to it. An address that the provider vouches for ties one.
+//! The browser is sent to the provider and comes back with a code ([`round_trip`]); we exchange it for an ID token and check
+//! that ([`token`]). The catalog decides which account that opens: the one that is tied to the identity, and never one that
+//! somebody else may hold under the same address.
 
+mod round_trip;
 mod token;
 
 use std::time::Duration;
 
-use axum::{
-    extract::{Query, State},
-    http::HeaderMap,
-    response::Response,
-};
-use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use engine::{
     Fault, Reason,
-    seams::catalog::{Action, Email, Identity, NewUser, PersonName, User},
+    seams::catalog::{Guest, Identity},
 };
+pub(super) use round_trip::{come_back, connect, leave};
 use serde::{Deserialize, de::DeserializeOwned};
-use sha2::{Digest, Sha256};
-use subtle::ConstantTimeEq;
 use tokio::sync::RwLock;
 
 use self::token::{Claims, KeySet};
-use super::{
-    audit,
-    page::{self, Shown},
-    permit::Visiting,
-    signin,
-    visit::{self, cookie, new_token, put_cookie},
-};
-use crate::{app::App, config::Oidc, http::origin::Origin};
+use crate::config::Oidc;
 
-/// Holds what we sent a browser away with.
-const COOKIE: &str = "__Host-quire-oidc";
-/// How long somebody may take at the provider.
-const PATIENCE: Duration = Duration::from_secs(600);
 /// How long the provider may take.
 const TIMEOUT: Duration = Duration::from_secs(10);
 /// Bytes of an answer of the provider.
@@ -154,6 +138,19 @@ impl Provider {
         read(request.send().await).await
     }
 
+    /// Who comes back with a code. An address counts only where the provider has seen them prove it.
+    async fn guest(&self, code: &str, verifier: &str, nonce: &str, redirect: &str) -> Result<Guest, Fault> {
+        let tokens = self.exchange(code, verifier, redirect).await?;
+        let claims = self.claims(&tokens.id_token, nonce).await?;
+        let claims = self.completed(claims, tokens.access_token).await?;
+        let email = claims.email.filter(|_| claims.email_verified);
+        Ok(Guest {
+            identity: Identity { issuer: self.issuer.clone(), subject: claims.sub },
+            email: email.and_then(|email| email.parse().ok()),
+            name: claims.name.and_then(|name| name.parse().ok()),
+        })
+    }
+
     /// What an ID token says, once it is checked. Keys change: an unknown one is looked for anew, once.
     async fn claims(&self, id_token: &str, nonce: &str) -> Result<Claims, Fault> {
         let mut keys = self.discovered(false).await?.keys;
@@ -205,130 +202,4 @@ fn trouble(source: String) -> Fault {
     let mut fault = Fault::new(Reason::UpstreamUnavailable, "signing in there did not work; try again");
     fault.source = Some(source.into());
     fault
-}
-
-fn provider(app: &App) -> Result<&Provider, Fault> {
-    let none = || Fault::new(Reason::NotFound, "this server has no sign-in with another account");
-    app.dashboard.oidc.as_ref().ok_or_else(none)
-}
-
-fn redirect_address(origin: &Origin) -> String {
-    format!("{origin}/sign-in/oidc/callback")
-}
-
-#[derive(Deserialize)]
-pub(super) struct Leaving {
-    next: Option<String>,
-}
-
-/// Sends the browser to the provider.
-pub(super) async fn leave(State(app): State<App>, origin: Origin, Query(query): Query<Leaving>) -> Shown {
-    let provider = provider(&app)?;
-    let metadata = provider.discovered(false).await?.metadata;
-    let (state, nonce, verifier) = (new_token(), new_token(), new_token());
-    let challenge = URL_SAFE_NO_PAD.encode(Sha256::digest(verifier.as_bytes()));
-    let mut query_text = form_urlencoded::Serializer::new(String::new());
-    query_text
-        .append_pair("response_type", "code")
-        .append_pair("client_id", &provider.settings.client_id)
-        .append_pair("redirect_uri", &redirect_address(&origin))
-        .append_pair("scope", "openid email profile")
-        .append_pair("state", &state)
-        .append_pair("nonce", &nonce)
-        .append_pair("code_challenge", &challenge)
-        .append_pair("code_challenge_method", "S256");
-    let separator = if metadata.authorization_endpoint.contains('?') { '&' } else { '?' };
-    let mut response =
-        page::go(format!("{}{separator}{}", metadata.authorization_endpoint, query_text.finish()));
-    let next = URL_SAFE_NO_PAD.encode(signin::safe(query.next.as_deref().unwrap_or("/")));
-    let kept = format!("{state}.{nonce}.{verifier}.{next}");
-    put_cookie(response.headers_mut(), COOKIE, &kept, Some(PATIENCE));
-    Ok(response)
-}
-
-#[derive(Deserialize)]
-pub(super) struct Returning {
-    code: Option<String>,
-    state: Option<String>,
-    iss: Option<String>,
-    error: Option<String>,
-}
-
-/// What we sent a browser away with.
-struct Kept {
-    state: String,
-    nonce: String,
-    verifier: String,
-    next: String,
-}
-
-fn kept(headers: &HeaderMap) -> Option<Kept> {
-    let text = cookie(headers, COOKIE)?;
-    let mut parts = text.split('.').map(str::to_string);
-    let (state, nonce, verifier) = (parts.next()?, parts.next()?, parts.next()?);
-    let next = String::from_utf8(URL_SAFE_NO_PAD.decode(parts.next()?).ok()?).ok()?;
-    Some(Kept { state, nonce, verifier, next })
-}
-
-/// Lets somebody in who comes back from the provider.
-pub(super) async fn come_back(
-    State(app): State<App>,
-    Visiting(visit): Visiting,
-    origin: Origin,
-    Query(query): Query<Returning>,
-    headers: HeaderMap,
-) -> Shown {
-    let provider = provider(&app)?;
-    let lost = || Fault::new(Reason::InvalidParameter, "this way in was not begun here, or took too long");
-    let kept = kept(&headers).ok_or_else(lost)?;
-    let state = query.state.unwrap_or_default();
-    if !bool::from(state.as_bytes().ct_eq(kept.state.as_bytes())) {
-        return Err(lost().into());
-    }
-    if query.iss.is_some_and(|issuer| issuer != provider.issuer) {
-        return Err(lost().into());
-    }
-    let refused = || Fault::new(Reason::RoleInsufficient, "the provider did not let you in");
-    let code = query.code.filter(|_| query.error.is_none()).ok_or_else(refused)?;
-    let tokens = provider.exchange(&code, &kept.verifier, &redirect_address(&origin)).await?;
-    let claims = provider.claims(&tokens.id_token, &kept.nonce).await?;
-    let claims = provider.completed(claims, tokens.access_token).await?;
-    let user = account(&app, provider, claims).await?;
-    let mut response: Response = page::go(signin::safe(&kept.next));
-    put_cookie(response.headers_mut(), COOKIE, "gone", Some(Duration::ZERO));
-    visit::begin(&app, &visit, user.id, &mut response).await?;
-    audit::note_by(&app, &visit, &user, Action::SignedIn, "with OpenID Connect").await?;
-    Ok(response)
-}
-
-/// The account that an identity stands for: tied before, or of an address that the provider vouches for.
-async fn account(app: &App, provider: &Provider, claims: Claims) -> Result<User, Fault> {
-    let identity = Identity { issuer: provider.issuer.clone(), subject: claims.sub.clone() };
-    let known = match app.catalog.user_of_identity(&identity).await? {
-        Some(user) => Some(user),
-        None => {
-            let user = by_address(app, provider, &claims).await?;
-            app.catalog.add_identity(user.id, identity).await?;
-            Some(user)
-        }
-    };
-    let off = || Fault::new(Reason::RoleInsufficient, "this account is switched off");
-    known.filter(|user| !user.disabled).ok_or_else(off)
-}
-
-async fn by_address(app: &App, provider: &Provider, claims: &Claims) -> Result<User, Fault> {
-    let unknown = |cause: &str| Fault::new(Reason::RoleInsufficient, cause).hint("ask for an invitation");
-    let email = claims.email.as_deref().filter(|_| claims.email_verified);
-    let email = email.ok_or_else(|| unknown("the provider vouches for no e-mail address of yours"))?;
-    let email: Email = email.parse().map_err(|_| unknown("the provider gives no usable e-mail address"))?;
-    if let Some(stored) = app.catalog.stored_sign_in(&email).await? {
-        return Ok(stored.user);
-    }
-    if !provider.settings.create_accounts {
-        return Err(unknown("there is no account here for your address"));
-    }
-    let user = app.catalog.add_user(NewUser { email, password_hash: None, plan: Default::default() }).await?;
-    let name = claims.name.as_deref().and_then(|name| name.parse::<PersonName>().ok());
-    app.catalog.set_user_name(user.id, name).await?;
-    Ok(user)
 }

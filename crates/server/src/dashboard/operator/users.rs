@@ -33,6 +33,10 @@ struct UserRow {
     disabled: bool,
     since: Moment,
     me: bool,
+    vouched: bool,
+    /// Who invited them, where that was no operator.
+    invited_by: String,
+    awaits_identity: bool,
 }
 
 #[derive(Template)]
@@ -42,14 +46,23 @@ struct UsersPage {
     users: Vec<UserRow>,
     plans: Vec<String>,
     waiting: Vec<Waiting>,
+    /// Addresses that are invited to boxes and have no account that somebody vouches for, and who invited them.
+    wanted: Vec<(String, String)>,
+    /// What the provider is called, where people can sign in with one.
+    provider: Option<String>,
     fresh: Option<Fresh>,
 }
 
 async fn render(app: &App, by: &AsOperator, fresh: Option<Fresh>) -> Shown {
     let me = by.who.user().id;
     let usual = app.config.units.monthly;
-    let users = app.catalog.users().await?.into_iter().map(|user| UserRow {
+    let all = app.catalog.users().await?;
+    let email_of = |id: Option<UserId>| all.iter().find(|user| Some(user.id) == id).map(|user| &user.email);
+    let users = all.iter().cloned().map(|user| UserRow {
         me: user.id == me,
+        vouched: user.vouched,
+        invited_by: email_of(user.invited_by).map(ToString::to_string).unwrap_or_default(),
+        awaits_identity: user.awaits_identity,
         id: user.id,
         email: user.email.to_string(),
         name: user.name.map_or_else(String::new, |name| name.as_str().to_string()),
@@ -61,12 +74,16 @@ async fn render(app: &App, by: &AsOperator, fresh: Option<Fresh>) -> Shown {
     });
     let users = users.collect();
     let plans = app.catalog.plans().await?.into_iter().map(|plan| plan.name.as_str().to_string()).collect();
-    let waiting = app.catalog.links_to_server(&by.operating, Timestamp::now()).await?;
+    let now = Timestamp::now();
+    let waiting = app.catalog.links_to_server(&by.operating, now).await?;
+    let wanted = app.catalog.wanted_accounts(&by.operating, now).await?;
     page::show(&UsersPage {
         frame: Frame::new(app, &by.who.0, "Users", Place::Users),
         users,
         plans,
         waiting: waiting.into_iter().map(Waiting::of).collect(),
+        wanted: wanted.into_iter().map(|one| (one.email.to_string(), one.by.to_string())).collect(),
+        provider: app.dashboard.oidc.as_ref().map(|provider| provider.label().to_string()),
         fresh,
     })
 }
@@ -93,7 +110,7 @@ pub(in crate::dashboard) async fn invite(
     let purpose = Purpose::Join { email: email.clone(), plan, member: None };
     let link = onetime::make(&*app.catalog, origin, purpose, Some(by.who.user().id), JOIN_LIFE).await?;
     audit::note(&app, &by.who.0, Action::AccountInvited, None, email.to_string()).await?;
-    render(&app, &by, Some(Fresh { email: email.to_string(), link })).await
+    render(&app, &by, Some(Fresh { email: email.to_string(), link: Some(link) })).await
 }
 
 async fn find(app: &App, id: UserId) -> Result<User, Fault> {
@@ -140,7 +157,48 @@ pub(in crate::dashboard) async fn password_link(
     let purpose = Purpose::Reset { user: id, email: user.email.clone() };
     let link = onetime::make(&*app.catalog, origin, purpose, Some(by.who.user().id), RESET_LIFE).await?;
     audit::note(&app, &by.who.0, Action::PasswordLinkMade, None, user.email.to_string()).await?;
-    render(&app, &by, Some(Fresh { email: user.email.to_string(), link })).await
+    render(&app, &by, Some(Fresh { email: user.email.to_string(), link: Some(link) })).await
+}
+
+/// Says that an address belongs to whoever holds the account.
+pub(in crate::dashboard) async fn confirm(
+    State(app): State<App>,
+    by: AsOperator,
+    Named(id): Named<UserKind>,
+) -> Shown {
+    let user = find(&app, id).await?;
+    app.catalog.vouch_for(&by.operating, id).await?;
+    let target = format!("{}: address confirmed", user.email);
+    audit::note(&app, &by.who.0, Action::AccountChanged, None, target).await?;
+    Ok(page::go("/operator/users?done=confirmed"))
+}
+
+/// Lets the next sign-in at the provider with this address take the account over, or no longer.
+pub(in crate::dashboard) async fn hand_over(
+    State(app): State<App>,
+    by: AsOperator,
+    Named(id): Named<UserKind>,
+    fields: Fields,
+) -> Shown {
+    let (user, awaits) = (find(&app, id).await?, fields.ticked("offer"));
+    app.catalog.set_awaits_identity(&by.operating, id, awaits).await?;
+    let what = if awaits { "offered to its address at the provider" } else { "no longer offered" };
+    let target = format!("{}: {what}", user.email);
+    audit::note(&app, &by.who.0, Action::AccountChanged, None, target).await?;
+    Ok(page::go(format!("/operator/users?done={}", if awaits { "offered" } else { "kept" })))
+}
+
+/// Forgets wrong passwords, so that nobody waits because of them.
+pub(in crate::dashboard) async fn unlock(
+    State(app): State<App>,
+    by: AsOperator,
+    Named(id): Named<UserKind>,
+) -> Shown {
+    let user = find(&app, id).await?;
+    app.catalog.unlock(&by.operating, &user.email).await?;
+    let target = format!("{}: unlocked", user.email);
+    audit::note(&app, &by.who.0, Action::AccountChanged, None, target).await?;
+    Ok(page::go("/operator/users?done=unlocked"))
 }
 
 /// Takes an invitation back.

@@ -2,12 +2,14 @@
 
 mod access;
 mod flows;
+mod identity;
+mod provider;
 mod signing_in;
 
 use engine::{
     access::Role,
     ids::{BoxId, UserId},
-    seams::catalog::{NewSession, NewUser},
+    seams::catalog::{NewSession, NewUser, Subject},
 };
 use jiff::Timestamp;
 use reqwest::{Client, Method, RequestBuilder, header};
@@ -56,6 +58,7 @@ pub(crate) struct Browser {
     client: Client,
     base: String,
     pub(crate) cookie: Option<String>,
+    known: Option<String>,
 }
 
 impl Browser {
@@ -64,7 +67,7 @@ impl Browser {
         let certificate = reqwest::Certificate::from_pem(&pem).unwrap();
         let none = reqwest::redirect::Policy::none();
         let client = Client::builder().tls_certs_only([certificate]).redirect(none).build().unwrap();
-        Browser { client, base: app.url(""), cookie: None }
+        Browser { client, base: app.url(""), cookie: None, known: None }
     }
 
     /// A browser in which somebody is signed in already.
@@ -85,18 +88,23 @@ impl Browser {
 
     fn request(&self, method: Method, path: &str) -> RequestBuilder {
         let request = self.client.request(method, format!("{}{path}", self.base));
-        match &self.cookie {
-            Some(cookie) => request.header("cookie", format!("other=1; __Host-quire={cookie}")),
-            None => request,
-        }
+        let mut cookies = vec!["other=1".to_string()];
+        cookies.extend(self.cookie.iter().map(|cookie| format!("__Host-quire={cookie}")));
+        cookies.extend(self.known.iter().map(|known| format!("__Host-quire-known={known}")));
+        request.header("cookie", cookies.join("; "))
     }
 
     async fn send(&mut self, request: RequestBuilder) -> Page {
         let response = request.send().await.unwrap();
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
         for set in headers.get_all("set-cookie") {
-            if let Some(rest) = set.to_str().unwrap().strip_prefix("__Host-quire=") {
-                self.cookie = rest.split(';').next().filter(|token| *token != "gone").map(str::to_string);
+            let pair = set.to_str().unwrap().split(';').next().unwrap();
+            let (name, value) = pair.split_once('=').unwrap();
+            let kept = Some(value.to_string()).filter(|value| value != "gone");
+            match name {
+                "__Host-quire" => self.cookie = kept,
+                "__Host-quire-known" => self.known = kept,
+                _ => {}
             }
         }
         // An event stream has no end to wait for.
@@ -151,9 +159,17 @@ fn form(fields: &[(&str, &str)]) -> String {
 impl TestApp {
     /// An account with a password.
     async fn person(&self, email: &str) -> UserId {
-        let password_hash = Some(server::passwords::hash(PASSWORD).unwrap());
+        let password_hash = Some(server::passwords::hash(PASSWORD, &[]).unwrap());
         let user = NewUser { email: email.parse().unwrap(), password_hash, plan: Default::default() };
         self.catalog.add_user(user).await.unwrap().id
+    }
+
+    /// Wrong passwords until whoever tries next has a quarter of an hour to wait, however slow this machine is.
+    async fn guessed_at(&self, subjects: &[Subject]) {
+        for number in 1..40 {
+            let at = Timestamp::from_second(Timestamp::now().as_second() + number * 900).unwrap();
+            self.catalog.count_try(subjects, at).await.unwrap();
+        }
     }
 
     /// A member of a box, signed in.

@@ -3,7 +3,9 @@
 mod attempts;
 mod cut;
 mod dashboard;
+mod identity;
 mod nodes;
+mod tries;
 mod units;
 
 use engine::{

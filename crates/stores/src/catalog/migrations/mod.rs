@@ -14,6 +14,7 @@ const STEPS: &[Step] = &[
     Step::adding(include_str!("20261120_nodes.sql")),
     Step::adding(include_str!("20261121_versions.sql")),
     Step::adding(include_str!("20261121_settled.sql")),
+    Step::adding(include_str!("20261122_identity.sql")),
 ];
 
 /// How many steps this program knows.
