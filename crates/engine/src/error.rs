@@ -61,6 +61,10 @@ pub enum Reason {
     MethodNotAllowed,
     NotReady,
     TooLarge,
+    /// As many of something as the account, box or file may have.
+    QuotaExceeded,
+    /// As many bytes of something as the account or file may have.
+    QuotaTooLarge,
     UnsupportedMediaType,
     HttpsRequired,
     IdempotencyMismatch,
@@ -80,7 +84,7 @@ impl Reason {
             RateLimitKey | RateLimitUser | OverloadedKey | UnitsExhausted => Code::Quota,
             MissingParameter | InvalidParameter | Unprocessable | Conflict | NotFound => Code::Validation,
             MethodNotAllowed | NotReady | TooLarge | UnsupportedMediaType => Code::Validation,
-            HttpsRequired | IdempotencyMismatch => Code::Validation,
+            HttpsRequired | IdempotencyMismatch | QuotaExceeded | QuotaTooLarge => Code::Validation,
             Internal | UpstreamUnavailable | Overloaded | Timeout => Code::Server,
         }
     }
@@ -96,8 +100,8 @@ impl Reason {
             MissingParameter | InvalidParameter | HttpsRequired => 400,
             NotFound => 404,
             MethodNotAllowed => 405,
-            NotReady | Conflict => 409,
-            TooLarge => 413,
+            NotReady | Conflict | QuotaExceeded => 409,
+            TooLarge | QuotaTooLarge => 413,
             UnsupportedMediaType => 415,
             IdempotencyMismatch | Unprocessable => 422,
             Internal => 500,
@@ -128,6 +132,7 @@ impl Reason {
             NotFound => "not_found",
             NotReady => "not_ready",
             TooLarge => "too_large",
+            QuotaExceeded | QuotaTooLarge => "quota_exceeded",
             HttpsRequired => "https_required",
             IdempotencyMismatch => "idempotency_mismatch",
             Internal => "internal",
@@ -146,9 +151,8 @@ impl Reason {
             RateLimitKey | RateLimitUser | OverloadedKey => "rate_limit_error",
             UnitsExhausted => "insufficient_quota",
             MissingParameter | InvalidParameter | Unprocessable | Conflict | NotFound | MethodNotAllowed
-            | NotReady | TooLarge | UnsupportedMediaType | HttpsRequired | IdempotencyMismatch => {
-                "invalid_request_error"
-            }
+            | NotReady | TooLarge | UnsupportedMediaType | HttpsRequired | IdempotencyMismatch
+            | QuotaExceeded | QuotaTooLarge => "invalid_request_error",
             Internal | UpstreamUnavailable | Overloaded | Timeout => "server_error",
         }
     }
@@ -174,6 +178,7 @@ impl Reason {
             MethodNotAllowed => "Method not allowed",
             NotReady => "Not ready",
             TooLarge => "Too large",
+            QuotaExceeded | QuotaTooLarge => "Quota exceeded",
             UnsupportedMediaType => "Unsupported content type",
             HttpsRequired => "HTTPS required",
             IdempotencyMismatch => "Idempotency key reused",

@@ -6,10 +6,13 @@
 //! - [`ingest`]: upload → parse → chunk → embed → index.
 //! - [`search`]: query → recall → fuse → rerank → cite.
 //! - [`chat`]: understand → search → answer → verify.
-//! - [`cost`]: what both cost.
+//! - [`blocking`], [`turnstile`]: work that ends with its request, and takes turns by account.
+//! - [`cost`]: what both cost. [`bounds`]: how much an account may hold.
 
 pub mod access;
 pub mod apikey;
+pub mod blocking;
+pub mod bounds;
 pub mod chat;
 pub mod cost;
 pub mod document;
@@ -18,5 +21,6 @@ pub mod ids;
 pub mod ingest;
 pub mod seams;
 pub mod search;
+pub mod turnstile;
 
 pub use error::{Fault, Reason};

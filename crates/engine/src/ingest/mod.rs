@@ -14,6 +14,7 @@ pub use relocate::Relocation;
 use crate::{
     Fault, Reason,
     access::Writing,
+    blocking,
     document::Document,
     ids::FileId,
     seams::{
@@ -81,12 +82,11 @@ impl Ingest {
         progress: Progress<'_>,
     ) -> Result<EmbeddedFile, Fault> {
         let embedder = self.embedder.clone();
-        let (document, chunks) = tokio::task::spawn_blocking(move || {
+        let (document, chunks) = blocking::run(move |_| {
             let chunks = cut(&document, &*embedder);
             (document, chunks)
         })
-        .await
-        .map_err(Fault::internal)?;
+        .await?;
         let title = chunk::title(document.title.as_deref(), name);
         let mut indexed = Vec::with_capacity(chunks.len());
         let mut waiting = chunks.into_iter();

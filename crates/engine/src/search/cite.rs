@@ -1,5 +1,7 @@
 //! Says where in a passage the words of the query are.
 
+use std::collections::HashSet;
+
 use serde::Serialize;
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -18,6 +20,9 @@ pub struct Highlight {
 const STEM: usize = 4;
 /// Letters by which two forms of a word differ at their ends at most: "connect" and "connections".
 const ENDING: usize = 4;
+
+/// Words of a query that are marked at most: each is held against every word of every passage.
+const MOST_WORDS: usize = 64;
 
 /// The words of the query in the passage, in order. Words of up to three letters are left out where longer ones are
 /// there: they are articles and prepositions, except where they hold a digit or are written in capitals.
@@ -53,7 +58,9 @@ fn wanted(query: &str) -> Vec<String> {
     let words: Vec<&str> = query.unicode_words().collect();
     let told: Vec<&str> = words.iter().copied().filter(telling).collect();
     let chosen = if told.is_empty() { words } else { told };
-    chosen.into_iter().map(str::to_lowercase).collect()
+    let mut seen = HashSet::new();
+    let distinct = chosen.into_iter().map(str::to_lowercase).filter(|word| seen.insert(word.clone()));
+    distinct.take(MOST_WORDS).collect()
 }
 
 /// Whether two words are forms of one.
@@ -69,6 +76,13 @@ fn like(a: &str, b: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn a_query_of_many_words_marks_the_first_of_them_once_each() {
+        let query: String = (0..2000).map(|n| format!("w{} ", n % 100)).collect();
+        let words = super::wanted(&query);
+        assert_eq!((words.len(), words[0].as_str(), words[63].as_str()), (super::MOST_WORDS, "w0", "w63"));
+    }
+
     use super::*;
 
     fn marked(query: &str, text: &str) -> Vec<String> {

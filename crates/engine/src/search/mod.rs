@@ -20,12 +20,13 @@ use std::{collections::HashMap, sync::Arc};
 
 pub use cite::Highlight;
 pub use explain::{Stage, WhyNot};
-pub use filter::{Bound, Filter, Test};
+pub use filter::{Bound, Filter, Test, Values};
 pub use request::{Context, Hit, Mode, Ranks, Scores, SearchHits, SearchRequest, Work};
 
 use crate::{
     Fault, Reason,
     access::Reading,
+    blocking,
     cost::{self, SearchWork},
     ids::ChunkId,
     ingest::chunk::with_headings,
@@ -224,8 +225,7 @@ impl Search {
         let trust = fuse::trust(&question.token_ids);
         let ids: Vec<ChunkId> = candidates.iter().map(|candidate| candidate.id).collect();
         let tokens = self.index.tokens(reading, &ids).await?;
-        let task = tokio::task::spawn_blocking(move || looked_closer(&question, candidates, &tokens));
-        let mut candidates = task.await.map_err(Fault::internal)?;
+        let mut candidates = blocking::run(move |_| looked_closer(&question, candidates, &tokens)).await?;
         if let Some(reranker) = self.reranker.as_ref().filter(|_| request.most.cross_encoded > 0) {
             let best = candidates.len().min(request.most.cross_encoded);
             self.read(reading, &mut candidates[..best]).await?;

@@ -1,7 +1,9 @@
 //! Settings: read once, in one place, into types. `defaults.toml` documents and supplies every key.
 
+mod bounds;
 mod load;
 
+pub use bounds::{BoundSettings, LoadSettings};
 pub(crate) use load::nearest;
 
 use std::{
@@ -25,6 +27,10 @@ pub struct Config {
     pub http: Http,
     /// How much is too much.
     pub limits: LimitSettings,
+    /// How much one account, box or file may hold.
+    pub bounds: BoundSettings,
+    /// How much is worked on at once.
+    pub load: LoadSettings,
     /// Reading files.
     pub ingest: IngestSettings,
     /// Which models are run.

@@ -1,0 +1,109 @@
+//! Work that would hold up an async thread, done on another one, and ended with whoever asked for it.
+//!
+//! A thread cannot be stopped from outside, so long work asks [`Stop::check`] in its loops. When the request is dropped,
+//! because its client left or the server ends, the next question says so.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use crate::{Fault, Reason};
+
+/// Longer than any honest piece of work takes, and the end of the others.
+const LONGEST: Duration = Duration::from_secs(30);
+
+/// Tells work whether anybody still waits for it.
+#[derive(Debug, Clone)]
+pub struct Stop {
+    left: Arc<AtomicBool>,
+    until: Instant,
+}
+
+impl Stop {
+    fn new(longest: Duration) -> Self {
+        Stop { left: Arc::default(), until: Instant::now() + longest }
+    }
+
+    /// For work that nobody leaves and that may take as long as it takes: a command's, a test's.
+    pub fn never() -> Self {
+        // A century.
+        Stop::new(Duration::from_secs(100 * 365 * 24 * 60 * 60))
+    }
+
+    /// Ends the work with a fault where nobody waits for it any more, or for too long already.
+    pub fn check(&self) -> Result<(), Fault> {
+        if self.left.load(Ordering::Relaxed) {
+            return Err(Fault::new(Reason::Timeout, "whoever asked for this has left"));
+        }
+        if Instant::now() > self.until {
+            let cause = format!("this took longer than {} seconds and was ended", LONGEST.as_secs());
+            return Err(Fault::new(Reason::Timeout, cause).hint("ask for less at once"));
+        }
+        Ok(())
+    }
+
+    /// Tells the work that nobody waits for it any more.
+    pub fn leave(&self) {
+        self.left.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the work should end; for places that cannot return a fault.
+    pub fn wanted(&self) -> bool {
+        self.check().is_err()
+    }
+}
+
+/// Tells the work when the future that waits for it is dropped.
+struct Waiting(Stop);
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.0.leave();
+    }
+}
+
+/// Does `work` on a thread that may block. Dropping the future tells the work to stop.
+pub async fn run<T: Send + 'static>(work: impl FnOnce(&Stop) -> T + Send + 'static) -> Result<T, Fault> {
+    let stop = Stop::new(LONGEST);
+    let waiting = Waiting(stop.clone());
+    let done = tokio::task::spawn_blocking(move || work(&stop)).await.map_err(Fault::internal);
+    drop(waiting);
+    done
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn work_ends_when_whoever_asked_for_it_leaves() {
+        let (began, beginning) = mpsc::channel();
+        let (ended, ending) = mpsc::channel();
+        let working = tokio::spawn(run(move |stop| {
+            began.send(()).unwrap();
+            while stop.check().is_ok() {
+                std::hint::spin_loop();
+            }
+            ended.send(()).unwrap();
+        }));
+        let wait = move || beginning.recv_timeout(Duration::from_secs(20));
+        tokio::task::spawn_blocking(wait).await.unwrap().expect("the work began");
+        working.abort();
+        let wait = move || ending.recv_timeout(Duration::from_secs(20));
+        tokio::task::spawn_blocking(wait).await.unwrap().expect("the work went on although nobody waits");
+    }
+
+    #[tokio::test]
+    async fn work_that_is_waited_for_is_not_stopped() {
+        assert!(run(|stop| stop.check().is_ok()).await.unwrap());
+        let late = Stop::new(Duration::ZERO);
+        std::thread::sleep(Duration::from_millis(2));
+        assert_eq!(late.check().unwrap_err().reason, Reason::Timeout);
+    }
+}

@@ -1,0 +1,138 @@
+//! Filters: what they mean, what they refuse, and that they end.
+
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+
+fn passes(filter: Value) -> bool {
+    let metadata = json!({
+        "year": 2021, "team": "hr", "tags": ["a", "b"], "price": 5.0, "gone": null,
+        "a.b": 1, "deep": {"er": {"est": "x"}}, "date": "2024-05-01",
+    });
+    let Value::Object(entries) = metadata else { unreachable!() };
+    Filter::parse(&filter).unwrap().matches(&entries.into_iter().collect())
+}
+
+#[test]
+fn every_operator_does_what_its_name_says() {
+    for yes in [
+        json!({}),
+        json!({"team": "hr"}),
+        json!({"team": {"$eq": "hr"}, "year": 2021}),
+        json!({"team": {"$ne": "legal"}}),
+        json!({"year": {"$gt": 2020, "$lt": 2022}}),
+        json!({"year": {"$gte": 2021, "$lte": 2021.0}}),
+        json!({"price": 5}),
+        json!({"date": {"$gte": "2024-01-01"}}),
+        json!({"team": {"$in": ["legal", "hr"]}}),
+        json!({"team": {"$nin": ["legal"]}}),
+        json!({"tags": "b"}),
+        json!({"tags": {"$in": ["b", "c"]}}),
+        json!({"tags": ["a", "b"]}),
+        json!({"missing": {"$ne": 1}}),
+        json!({"missing": null}),
+        json!({"gone": null}),
+        json!({"a.b": 1}),
+        json!({"deep.er.est": "x"}),
+        json!({"$or": [{"team": "x"}, {"year": 2021}]}),
+        json!({"$and": [{"team": "hr"}, {"year": 2021}]}),
+        json!({"$not": {"team": "x"}}),
+        json!({"year": {"$not": {"$gt": 2021}}}),
+    ] {
+        assert!(passes(yes.clone()), "{yes}");
+    }
+    for no in [
+        json!({"team": "legal"}),
+        json!({"team": "hr", "year": 2022}),
+        json!({"year": {"$gt": 2021}}),
+        json!({"year": {"$gt": "2020"}}),
+        json!({"team": {"$nin": ["hr"]}}),
+        json!({"tags": {"$nin": ["b"]}}),
+        json!({"missing": 1}),
+        json!({"missing": {"$gt": 0}}),
+        json!({"$not": {"team": "hr"}}),
+        json!({"$or": [{"team": "x"}, {"year": 2020}]}),
+    ] {
+        assert!(!passes(no.clone()), "{no}");
+    }
+}
+
+proptest! {
+    /// What a set finds at once is what looking at every pair finds.
+    #[test]
+    fn a_list_of_values_means_the_same_however_it_is_looked_up(
+        entry in proptest::option::of(value()),
+        values in proptest::collection::vec(value(), 0..6),
+    ) {
+        let slow = values.iter().any(|wanted| equals(entry.as_ref(), wanted));
+        prop_assert_eq!(Values::new(&values).hold(entry.as_ref()), slow);
+    }
+}
+
+fn value() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        (-3i64..3).prop_map(Value::from),
+        (-6i64..6).prop_map(|half| json!(half as f64 / 2.0)),
+        "[ab]{0,2}".prop_map(Value::from),
+    ];
+    leaf.prop_recursive(2, 8, 3, |inner| {
+        prop_oneof![
+            proptest::collection::vec(inner.clone(), 0..3).prop_map(Value::from),
+            inner.prop_map(|value| json!({ "a": value })),
+        ]
+    })
+}
+
+/// 90,000 values against a list of 70,000 took two minutes when every pair was looked at.
+#[test]
+fn many_values_against_a_long_list_take_no_longer_than_reading_both() {
+    let list: Vec<Value> = (0..70_000).map(|n| json!(format!("item {n}"))).collect();
+    let values: Vec<Value> = (0..90_000).map(|n| json!(format!("value {n}"))).collect();
+    let test = Test::NoneOf(Values::new(&values));
+    let (sender, receiver) = std::sync::mpsc::channel();
+    std::thread::spawn(move || sender.send(test.passes(Some(&Value::Array(list)))));
+    let passed = receiver.recv_timeout(std::time::Duration::from_secs(20));
+    assert_eq!(passed, Ok(true), "still looking after 20 seconds");
+}
+
+#[test]
+fn a_filter_names_only_so_many_values_and_bytes() {
+    let numbers: Vec<usize> = (0..=MOST_VALUES).collect();
+    let refused = Filter::parse(&json!({"a": {"$nin": numbers}})).unwrap_err();
+    assert!(refused.cause.contains("10000 values"), "{refused}");
+    assert!(Filter::parse(&json!({"a": {"$nin": numbers[1..]}})).is_ok());
+    let halves = json!({"a": {"$in": numbers[..6000]}, "b": {"$in": numbers[..6000]}});
+    assert!(Filter::parse(&halves).is_err(), "all lists count together");
+    let refused = Filter::parse(&json!({"a": "x".repeat(MOST_BYTES)})).unwrap_err();
+    assert!(refused.cause.contains("256 KB"), "{refused}");
+    let mut operators = Map::new();
+    for n in 0..300 {
+        operators.insert(format!("a{n}"), json!({"$gt": 1, "$lt": 2}));
+    }
+    assert!(Filter::parse(&Value::Object(operators)).is_err());
+}
+
+#[test]
+fn a_wrong_filter_is_refused_by_its_place() {
+    let mut deep = json!({"a": 1});
+    for _ in 0..40 {
+        deep = json!({"$not": deep});
+    }
+    for (wrong, param) in [
+        (json!([]), "filter"),
+        (json!({"$xor": []}), "filter.$xor"),
+        (json!({"a": {"$like": "x"}}), "filter.a.$like"),
+        (json!({"a": {"$in": 5}}), "filter.a.$in"),
+        (json!({"a": {"$gt": true}}), "filter.a.$gt"),
+        (json!({"$or": []}), "filter.$or"),
+        (json!({"$and": [{"a": 1}, 7]}), "filter.$and[1]"),
+    ] {
+        assert_eq!(Filter::parse(&wrong).unwrap_err().param.as_deref(), Some(param), "{wrong}");
+    }
+    assert!(Filter::parse(&deep).unwrap_err().cause.contains("deeply"));
+    let many: Map<String, Value> = (0..300).map(|n| (n.to_string(), json!(n))).collect();
+    assert!(Filter::parse(&Value::Object(many)).unwrap_err().cause.contains("conditions"));
+}
