@@ -1,6 +1,7 @@
 """Runs the dashboard's tests in Debian's Chromium against a real quire server.
 
-    python3 tests/dashboard/run.py                  all tests
+    python3 tests/dashboard/run.py                  all tests, on a light desktop and a dark phone
+    python3 tests/dashboard/run.py --every-look     also on a dark desktop and a light phone
     python3 tests/dashboard/run.py --screenshots    writes docs/screenshots instead
     python3 tests/dashboard/run.py -- -g members    whatever follows goes to Playwright
 
@@ -70,7 +71,8 @@ def main():
     try:
         environment = dict(
             os.environ, QUIRE_ADDRESS=f"https://127.0.0.1:{server.port}", QUIRE_SET_UP=link, CHROMIUM=browser,
-            QUIRE_SAMPLES=str(HERE / "samples"), QUIRE_SCREENSHOTS=str(ROOT / "docs" / "screenshots") if screenshots else "")
+            QUIRE_SAMPLES=str(HERE / "samples"), QUIRE_SCREENSHOTS=str(ROOT / "docs" / "screenshots") if screenshots else "",
+            QUIRE_EVERY_LOOK="yes" if "--every-look" in arguments else "")
         line = ["npx", "playwright", "test", "--config", "playwright.config.mjs", *further]
         sys.exit(subprocess.run(line, cwd=FOLDER, env=environment).returncode)
     finally:
