@@ -66,7 +66,7 @@ def earlier(what):
 
 
 def main():
-    names = sys.argv[1:] or ["limits", "units", "killed", "failed_over", "replicated", "volume_stopped", "valkey_restarted", "throughput"]
+    names = sys.argv[1:] or ["limits", "units", "killed", "failed_over", "replicated", "together", "valkey_restarted", "throughput"]
     with Servers() as servers:
         for name in names:
             if name == "throughput":

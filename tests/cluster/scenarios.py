@@ -56,71 +56,74 @@ def units(servers, searches=1000, quota=500):
         return f"{searches} searches at once against {quota} units: {told[200]} answered, {told[402]} refused{later}, {charged} units charged"
 
 
-def revoked(servers):
+def together(servers):
+    """Everything that leaves its cluster as it was, on one cluster: starting three nodes takes longer than most of it."""
+    with Cluster(servers, **ROOMY) as cluster:
+        return "; ".join((revoked(cluster), retried(cluster), heard(cluster), volume_stopped(cluster, servers)))
+
+
+def revoked(cluster):
     """A revoked key fails on every node at its next request; a signed link of one node works on the others."""
-    with Cluster(servers, **ROOMY) as cluster:
-        file = cluster.upload_patiently("one.md", document(1)[1])
-        cluster.wait_until_read()
-        spare = cluster.new_key()
-        ports = [node.port for node in cluster.nodes]
-        check([cluster.ask("GET", "/check", key=spare, port=port)[0] for port in ports] == [200] * 3, "the key does not work")
-        link = cluster.ask("GET", f"/files/{file}/signed-url", key=spare, port=ports[0])[2]["data"]["signedUrl"]
-        path = "/" + link.split("/", 3)[3]
+    file = cluster.upload_patiently("one.md", document(1)[1])
+    cluster.wait_until_read()
+    spare = cluster.new_key()
+    ports = [node.port for node in cluster.nodes]
+    check([cluster.ask("GET", "/check", key=spare, port=port)[0] for port in ports] == [200] * 3, "the key does not work")
+    link = cluster.ask("GET", f"/files/{file}/signed-url", key=spare, port=ports[0])[2]["data"]["signedUrl"]
+    path = "/" + link.split("/", 3)[3]
 
-        def download(port):
-            connection = cluster.connect(port)
-            connection.request("GET", path)
-            answer = connection.getresponse()
-            body = answer.read()
-            connection.close()
-            return answer.status, body
-        check([download(port) for port in ports] == [(200, document(1)[1].encode())] * 3, "a link works on some nodes only")
-        prefix = spare.split("_")[1]
-        cluster.command("key", "revoke", prefix)
-        verdicts = [cluster.ask("GET", "/check", key=spare, port=port)[0] for port in ports]
-        check(verdicts == [401] * 3, f"after the key was revoked: {verdicts}")
-        check([download(port)[0] for port in ports] == [403] * 3, "the link of a revoked key still works")
-        return "a revoked key and its links fail on all nodes at once"
+    def download(port):
+        connection = cluster.connect(port)
+        connection.request("GET", path)
+        answer = connection.getresponse()
+        body = answer.read()
+        connection.close()
+        return answer.status, body
+    check([download(port) for port in ports] == [(200, document(1)[1].encode())] * 3, "a link works on some nodes only")
+    prefix = spare.split("_")[1]
+    cluster.command("key", "revoke", prefix)
+    verdicts = [cluster.ask("GET", "/check", key=spare, port=port)[0] for port in ports]
+    check(verdicts == [401] * 3, f"after the key was revoked: {verdicts}")
+    check([download(port)[0] for port in ports] == [403] * 3, "the link of a revoked key still works")
+    return "a revoked key and its links fail on all nodes at once"
 
 
-def retried(servers):
+def retried(cluster):
     """An idempotency key means the same on every node."""
-    with Cluster(servers, **ROOMY) as cluster:
-        cluster.upload_patiently("one.md", document(1)[1])
-        cluster.wait_until_read()
-        body, name = json.dumps({"query": document(1)[0]}), uuid.uuid4().hex
-        headers = {"Content-Type": "application/json", "Idempotency-Key": name}
-        path = f"/boxes/{cluster.box}/retrieve-documents"
-        answers = [cluster.ask("POST", path, body, headers, port=node.port) for node in cluster.nodes]
-        check(len({json.dumps(value, sort_keys=True) for _, _, value in answers}) == 1, "nodes answered differently")
-        check([answered["Idempotency-Replayed"] for _, answered, _ in answers] == [None, "true", "true"], "not replayed")
-        return "an idempotency key is replayed by every node, and charged once"
+    cluster.upload_patiently("one.md", document(1)[1])
+    cluster.wait_until_read()
+    body, name = json.dumps({"query": document(1)[0]}), uuid.uuid4().hex
+    headers = {"Content-Type": "application/json", "Idempotency-Key": name}
+    path = f"/boxes/{cluster.box}/retrieve-documents"
+    answers = [cluster.ask("POST", path, body, headers, port=node.port) for node in cluster.nodes]
+    check(len({json.dumps(value, sort_keys=True) for _, _, value in answers}) == 1, "nodes answered differently")
+    check([answered["Idempotency-Replayed"] for _, answered, _ in answers] == [None, "true", "true"], "not replayed")
+    return "an idempotency key is replayed by every node, and charged once"
 
 
-def heard(servers):
+def heard(cluster):
     """Whoever listens at one node hears what happens at the others, deletions too."""
-    with Cluster(servers, **ROOMY) as cluster:
-        one, other, third = (node.port for node in cluster.nodes)
-        # Still waiting behind others when the stream begins, which tells of it first, and then surely listens.
-        for number in range(10, 20):
-            cluster.upload_patiently(f"{number}.md", document(number)[1] * 50)
-        cluster.upload_patiently("first.md", document(1)[1])
-        told, deleted = [], None
-        for event in cluster.events(third):
-            if event["name"] != "first.md":
-                continue
-            told.append(event["status"])
-            if event["status"] == "ready" and not deleted:
-                deleted = event["fileId"]
-                check(cluster.ask("DELETE", f"/files/{deleted}", port=one)[0] == 200, "could not delete")
-            if event["status"] == "deleting":
-                check((event["fileId"], event["fileName"]) == (deleted, "first.md"), f"told of another file: {event}")
-                break
-        check(told[-1:] == ["deleting"], f"heard {told}")
-        second = cluster.upload_patiently("second.md", document(2)[1])
-        cluster.wait_until_read()
-        check(cluster.search(document(2)[0], port=other) == {second} and not cluster.search(document(1)[0], port=other), "found otherwise")
-        return f"a listener at one node heard of another's file: {' → '.join(told)}"
+    one, other, third = (node.port for node in cluster.nodes)
+    # Still waiting behind others when the stream begins, which tells of it first, and then surely listens.
+    for number in range(110, 120):
+        cluster.upload_patiently(f"{number}.md", document(number)[1] * 50)
+    cluster.upload_patiently("first.md", document(101)[1])
+    told, deleted = [], None
+    for event in cluster.events(third):
+        if event["name"] != "first.md":
+            continue
+        told.append(event["status"])
+        if event["status"] == "ready" and not deleted:
+            deleted = event["fileId"]
+            check(cluster.ask("DELETE", f"/files/{deleted}", port=one)[0] == 200, "could not delete")
+        if event["status"] == "deleting":
+            check((event["fileId"], event["fileName"]) == (deleted, "first.md"), f"told of another file: {event}")
+            break
+    check(told[-1:] == ["deleting"], f"heard {told}")
+    second = cluster.upload_patiently("second.md", document(102)[1])
+    cluster.wait_until_read()
+    check(cluster.search(document(102)[0], port=other) == {second} and not cluster.search(document(101)[0], port=other), "found otherwise")
+    return f"a listener at one node heard of another's file: {' → '.join(told)}"
 
 
 def replicated(servers, files=40):
@@ -351,24 +354,23 @@ def upgraded(servers, old, files=60, searches=400, every=8.0):
                 f"{'; '.join(said)}; nothing lost, doubled or wrong")
 
 
-def volume_stopped(servers, files=10):
+def volume_stopped(cluster, servers, files=10):
     """One volume server stops: originals stay readable."""
-    with Cluster(servers, **ROOMY) as cluster:
-        known = [(number, cluster.upload_patiently(f"{number}.md", document(number)[1])) for number in range(files)]
-        cluster.wait_until_read()
-        stopped = servers.s3.volumes[0]
-        stopped.stop(signal.SIGKILL)
-        try:
-            for number, file in known:
-                link = cluster.ask("GET", f"/files/{file}/signed-url")[2]["data"]["signedUrl"]
-                connection = cluster.connect()
-                connection.request("GET", "/" + link.split("/", 3)[3])
-                body = connection.getresponse().read()
-                connection.close()
-                check(body == document(number)[1].encode(), f"original {number}: {body[:80]!r}")
-        finally:
-            stopped.start()
-        return f"{files} originals read while one of two volume servers was down"
+    known = [(number, cluster.upload_patiently(f"{number}.md", document(number)[1])) for number in range(200, 200 + files)]
+    cluster.wait_until_read()
+    stopped = servers.s3.volumes[0]
+    stopped.stop(signal.SIGKILL)
+    try:
+        for number, file in known:
+            link = cluster.ask("GET", f"/files/{file}/signed-url")[2]["data"]["signedUrl"]
+            connection = cluster.connect()
+            connection.request("GET", "/" + link.split("/", 3)[3])
+            body = connection.getresponse().read()
+            connection.close()
+            check(body == document(number)[1].encode(), f"original {number}: {body[:80]!r}")
+    finally:
+        stopped.start()
+    return f"{files} originals read while one of two volume servers was down"
 
 
 def valkey_restarted(servers):
