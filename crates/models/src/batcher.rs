@@ -28,6 +28,9 @@ const NEWEST: f64 = 0.3;
 pub(crate) trait Model: Send + Sync + 'static {
     type Output: Send + 'static;
 
+    /// How many sequences run at the same time.
+    fn threads(&self) -> usize;
+
     /// One answer a sequence, in order.
     fn run(&self, batch: &[&Work]) -> Vec<Self::Output>;
 }
@@ -153,7 +156,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// The owner thread: batch after batch until closed.
 fn serve<M: Model>(shared: &Shared<M::Output>, model: &M) {
-    while let Some(batch) = next_batch(shared) {
+    while let Some(batch) = next_batch(shared, model.threads()) {
         let start = Instant::now();
         let work: Vec<&Work> = batch.iter().map(|waiting| &waiting.work).collect();
         let tokens: usize = work.iter().map(|work| work.sequence.ids.len()).sum();
@@ -186,17 +189,17 @@ fn answer<O>(waiting: &Waiting<O>, output: O) {
     }
 }
 
-/// Waits for work; `None` when closed.
-fn next_batch<O>(shared: &Shared<O>) -> Option<Vec<Waiting<O>>> {
+/// Waits for work for so many threads; `None` when closed.
+fn next_batch<O>(shared: &Shared<O>, threads: usize) -> Option<Vec<Waiting<O>>> {
     let mut queues = lock(&shared.queues);
     loop {
         if queues.closed {
             return None;
         }
         let budget = (queues.speed * BATCH_TIME.as_secs_f64()) as usize;
-        let mut batch = queues.queries.take(budget);
+        let mut batch = queues.queries.take(budget, threads);
         if batch.is_empty() {
-            batch = queues.passages.take(budget);
+            batch = queues.passages.take(budget, threads);
         }
         if !batch.is_empty() {
             // Longest first: threads then finish at about the same time.
@@ -208,14 +211,17 @@ fn next_batch<O>(shared: &Shared<O>) -> Option<Vec<Waiting<O>>> {
 }
 
 impl<O> Queue<O> {
-    /// The first waiting sequences within the budget, at least one; abandoned ones are dropped.
-    fn take(&mut self, budget: usize) -> Vec<Waiting<O>> {
+    /// The first waiting sequences within the budget, and then as many more as give each thread the same number; abandoned ones
+    /// are dropped. Without the second rule a slow processor would get batches of one sequence, which keep one thread busy,
+    /// which measures as slow: it would never use its other cores.
+    fn take(&mut self, budget: usize, threads: usize) -> Vec<Waiting<O>> {
         let mut batch = Vec::new();
         let mut taken = 0;
         while let Some(next) = self.waiting.front() {
             let tokens = next.work.sequence.ids.len();
             let abandoned = lock(&next.request).abandoned();
-            if !abandoned && !batch.is_empty() && taken + tokens > budget {
+            let even = !batch.is_empty() && batch.len().is_multiple_of(threads);
+            if !abandoned && even && taken + tokens > budget {
                 break;
             }
             let next = self.waiting.pop_front().expect("it was just looked at");
@@ -237,12 +243,17 @@ mod tests {
 
     /// Answers each sequence with its first id; lets a test hold it up and see what it ran.
     struct Echo {
+        threads: usize,
         ran: mpsc::Sender<Vec<u32>>,
         go: Mutex<mpsc::Receiver<()>>,
     }
 
     impl Model for Echo {
         type Output = u32;
+
+        fn threads(&self) -> usize {
+            self.threads
+        }
 
         fn run(&self, batch: &[&Work]) -> Vec<u32> {
             let ids: Vec<u32> = batch.iter().map(|work| work.sequence.ids[0]).collect();
@@ -260,9 +271,13 @@ mod tests {
     }
 
     fn stage(queue_tokens: usize) -> Stage {
+        stage_with(1, queue_tokens)
+    }
+
+    fn stage_with(threads: usize, queue_tokens: usize) -> Stage {
         let (ran, has_run) = mpsc::channel();
         let (go, may_go) = mpsc::channel();
-        let model = Echo { ran, go: Mutex::new(may_go) };
+        let model = Echo { threads, ran, go: Mutex::new(may_go) };
         let batcher = Arc::new(Batcher::start("test", model, queue_tokens).unwrap());
         Stage { batcher, ran: has_run, go }
     }
@@ -300,6 +315,18 @@ mod tests {
         assert_eq!((first.await.unwrap(), passages.await.unwrap()), (vec![1], vec![2, 3, 4, 5]));
         assert_eq!(ran.recv().unwrap(), [9]);
         assert_eq!(ran.recv().unwrap(), [2]);
+    }
+
+    #[tokio::test]
+    async fn a_processor_that_was_measured_as_slow_still_gets_work_for_every_thread() {
+        let Stage { batcher, ran, go } = stage_with(4, 10_000);
+        let first = batcher.enqueue(work(&[1], 10), Role::Passage).unwrap();
+        assert_eq!(ran.recv().unwrap(), [1]);
+        // Each of them is more than the budget of a batch; the first batch was far too small to make the model look faster.
+        let passages = batcher.enqueue(work(&[2, 3, 4, 5, 6], 1_000_000), Role::Passage).unwrap();
+        (0..3).for_each(|_| go.send(()).unwrap());
+        assert_eq!((first.await.unwrap(), passages.await.unwrap()), (vec![1], vec![2, 3, 4, 5, 6]));
+        assert_eq!(ran.recv().unwrap(), [2, 3, 4, 5]);
     }
 
     #[tokio::test]

@@ -177,6 +177,10 @@ fn join(mut parts: impl Iterator<Item = (usize, Embedding)>) -> Embedding {
 impl Model for Encoder {
     type Output = Embedding;
 
+    fn threads(&self) -> usize {
+        self.pool.threads()
+    }
+
     fn run(&self, batch: &[&Work]) -> Vec<Embedding> {
         let width = self.network.shape().width;
         run_groups(&self.network, &self.pool, batch, |work, hidden| {

@@ -96,6 +96,10 @@ impl Reranker for LocalReranker {
 impl Model for CrossEncoder {
     type Output = f32;
 
+    fn threads(&self) -> usize {
+        self.pool.threads()
+    }
+
     fn run(&self, batch: &[&Work]) -> Vec<f32> {
         let width = self.network.shape().width;
         run_groups(&self.network, &self.pool, batch, |_, hidden| self.classifier.score(&hidden[..width]))
