@@ -6,6 +6,7 @@ use engine::{
     chat::Chat,
     seams::{catalog::Catalog, limiter::Limiter},
     search::Search,
+    turnstile::Turnstile,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -31,6 +32,8 @@ pub struct Parts {
     pub library: Arc<Library>,
     /// Finds passages.
     pub search: Search,
+    /// Where searches and answers wait for their turn.
+    pub turnstile: Turnstile,
     /// Answers questions.
     pub chat: Chat,
     /// What was asked lately.

@@ -34,7 +34,12 @@ const STARTS: u32 = 100;
 pub async fn run(library: Arc<Library>, ingest: Ingest, name: String, shutdown: CancellationToken) {
     while !shutdown.is_cancelled() {
         let woken = library.wake.notified();
-        let worked = match library.catalog.claim_job(&name, Timestamp::now()).await {
+        // Reading a file makes its index grow: it waits, like uploads, for room on the disk.
+        let claimed = match library.blobs.has_room() {
+            true => library.catalog.claim_job(&name, Timestamp::now()).await,
+            false => Ok(None),
+        };
+        let worked = match claimed {
             Ok(Some(job)) => tokio::select! {
                 () = work(&library, &ingest, &job, &name) => true,
                 () = shutdown.cancelled() => return give_back(&library, &job, &name).await,

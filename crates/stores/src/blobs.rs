@@ -23,7 +23,7 @@ use sha2::{Digest, Sha256};
 use tempfile::NamedTempFile;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-use crate::{Error, make_private_folder};
+use crate::{Error, disk::Reserve, make_private_folder};
 
 /// Ends the name of an original that is being removed.
 const REMOVED: &str = ".removed";
@@ -40,6 +40,7 @@ pub struct Blobs {
     /// Where they lie on this machine; `None` where they are in a bucket.
     root: Option<PathBuf>,
     staging: PathBuf,
+    reserve: Reserve,
 }
 
 /// An original on this machine, for as long as this is held.
@@ -60,6 +61,7 @@ pub struct Incoming {
     file: NamedTempFile,
     hash: Sha256,
     size: u64,
+    reserve: Reserve,
 }
 
 /// A file that has come in whole, on disk but not yet in its place; gone when dropped.
@@ -87,7 +89,8 @@ impl Blobs {
         make_private_folder(&root)?;
         make_private_folder(&staging)?;
         let store = LocalFileSystem::new_with_prefix(&root).map_err(|error| Error::Blob(Box::new(error)))?;
-        Ok(Blobs { store: Arc::new(store), root: Some(root), staging })
+        let reserve = Reserve::new(&staging, 0);
+        Ok(Blobs { store: Arc::new(store), root: Some(root), staging, reserve })
     }
 
     /// The originals in a bucket, `s3://bucket/prefix`; what comes in and what is parsed lies under `scratch` meanwhile.
@@ -127,7 +130,19 @@ impl Blobs {
         };
         let staging = scratch.join("staging");
         make_private_folder(&staging)?;
-        Ok(Blobs { store, root: None, staging })
+        let reserve = Reserve::new(&staging, 0);
+        Ok(Blobs { store, root: None, staging, reserve })
+    }
+
+    /// The same, which takes nothing in while less than so many bytes are free on this machine's disk.
+    pub fn leaving(self, least_free: u64) -> Self {
+        let reserve = Reserve::new(&self.staging, least_free);
+        Blobs { reserve, ..self }
+    }
+
+    /// Whether there is room on the disk for more.
+    pub fn has_room(&self) -> bool {
+        self.reserve.check().is_ok()
     }
 
     /// Tidies up after a crash, before anything comes in: half-written uploads go, and an original that was being
@@ -152,9 +167,10 @@ impl Blobs {
 
     /// Opens a place for a file to come in.
     pub fn receive(&self) -> Result<Incoming, Error> {
+        self.reserve.check()?;
         let file =
             NamedTempFile::new_in(&self.staging).map_err(Error::io("opening a file to receive an upload"))?;
-        Ok(Incoming { file, hash: Sha256::new(), size: 0 })
+        Ok(Incoming { file, hash: Sha256::new(), size: 0, reserve: self.reserve.clone() })
     }
 
     /// Takes a file of this machine in.
@@ -311,8 +327,12 @@ impl Blobs {
 impl Incoming {
     /// Takes the next bytes.
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        let parts = self.size / PART as u64;
         self.hash.update(bytes);
         self.size += bytes.len() as u64;
+        if self.size / PART as u64 > parts {
+            self.reserve.check()?;
+        }
         self.file.write_all(bytes).map_err(Error::io("writing an upload"))
     }
 

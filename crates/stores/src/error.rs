@@ -52,6 +52,9 @@ pub enum Error {
         /// How many.
         nodes: i64,
     },
+    /// Less of the disk is free than shall be.
+    #[error("the disk is full but for what is kept free (load.free_disk_mb)")]
+    DiskFull,
     /// The thread that writes has ended.
     #[error("the store is closed")]
     Closed,
@@ -91,6 +94,9 @@ pub(crate) fn described(error: &tokio_postgres::Error) -> String {
 /// How long a caller should wait for a store that is away: a failover takes a few seconds.
 const RETRY_AFTER: Duration = Duration::from_secs(2);
 
+/// The same for a disk that is full: somebody has to act first.
+const DISK_RETRY_AFTER: Duration = Duration::from_secs(60);
+
 impl From<Error> for Fault {
     fn from(error: Error) -> Fault {
         let away = match &error {
@@ -102,6 +108,13 @@ impl From<Error> for Fault {
             error if away => {
                 let fault = Fault::new(Reason::UpstreamUnavailable, "a store cannot be reached just now");
                 Fault { source: Some(Box::new(error)), ..fault.retry_after(RETRY_AFTER) }
+            }
+            Error::DiskFull => {
+                let cause = "the server's disk has no room for more files at the moment";
+                let fault = Fault::new(Reason::Overloaded, cause)
+                    .hint("its operator has to free some, or lower load.free_disk_mb")
+                    .retry_after(DISK_RETRY_AFTER);
+                Fault { source: Some(Box::new(Error::DiskFull)), ..fault }
             }
             error => Fault::internal(error),
         }

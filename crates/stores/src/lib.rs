@@ -2,6 +2,7 @@
 
 pub mod blobs;
 pub mod catalog;
+mod disk;
 mod error;
 pub mod index;
 pub mod limiter;

@@ -296,6 +296,10 @@ impl Answerer for Extractive {
         MOST * LONGEST
     }
 
+    fn is_told(&self) -> bool {
+        false
+    }
+
     async fn answer(&self, brief: Brief) -> Result<Option<Box<dyn Pieces>>, Fault> {
         let chosen = self.pick(&brief.question, &brief.passages).await?;
         let pieces = quotes(&chosen, &brief.passages);

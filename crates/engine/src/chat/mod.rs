@@ -11,6 +11,7 @@ mod extract;
 mod locate;
 pub mod prompt;
 mod request;
+mod told;
 mod understand;
 mod units;
 mod verify;
@@ -38,6 +39,7 @@ use crate::{
         index::Index,
     },
     search::{Hit, Search, SearchRequest},
+    turnstile::Pass,
 };
 
 /// The score of the best passage below which nobody is asked. Low: in a box of a few passages even the right one scores
@@ -81,18 +83,51 @@ impl Chat {
 
     /// The most work that an answer can take.
     pub fn most(&self, request: &ChatRequest) -> ChatWork {
-        let context = if request.full_context { FULL_CONTEXT } else { request.max_sources * LONGEST_PASSAGE };
+        let passages =
+            if request.full_context { FULL_CONTEXT } else { request.max_sources * LONGEST_PASSAGE };
+        let context = passages.saturating_add(self.told(request));
         let generated = request.sampling.max_tokens.unwrap_or(usize::MAX).min(self.answerer.longest());
         ChatWork { context_tokens: context.min(request.max_context_tokens), generated_tokens: generated }
     }
 
-    /// Begins to answer a question. When this returns, the answer has begun; reading it on does the rest of the work.
-    pub async fn ask(&self, reading: &Reading, request: ChatRequest) -> Result<Answering, Fault> {
+    /// Cuts the conversation to what is told and paid for.
+    pub fn prepare(&self, request: &mut ChatRequest) -> Result<(), Fault> {
+        request.cut_told(|text| self.embedder.count_tokens(text)).map(drop)
+    }
+
+    /// Tokens of a prepared conversation that the answerer is told beside the passages: none where it quotes.
+    fn told(&self, request: &ChatRequest) -> usize {
+        if !self.answerer.is_told() {
+            return 0;
+        }
+        let schema = match &request.format {
+            Format::Schema(schema) => schema.to_string(),
+            Format::Text | Format::Object => String::new(),
+        };
+        let texts = request.turns.iter().map(|turn| turn.text.as_str());
+        self.tokens(texts.chain(request.wishes.iter().map(String::as_str)).chain([schema.as_str()]))
+    }
+
+    /// Begins to answer a question. When this returns, the answer has begun; reading it on does the rest of the work. It
+    /// works in its `turn` until only a model elsewhere is waited for.
+    pub async fn ask(
+        &self,
+        reading: &Reading,
+        mut request: ChatRequest,
+        turn: Pass,
+    ) -> Result<Answering, Fault> {
         request.check()?;
         let question = understood(&request)?;
+        self.prepare(&mut request)?;
+        let told = self.told(&request);
+        request.max_context_tokens = request.max_context_tokens.saturating_sub(told);
         let (passages, near, warnings) = self.passages(reading, &request, &question).await?;
-        let context_tokens = self.tokens(passages.iter().map(|passage| passage.chunk.text.as_str()));
-        let asked_tokens = self.tokens(request.turns.iter().map(|turn| turn.text.as_str()));
+        let turn = (!self.answerer.is_told()).then_some(turn);
+        let context_tokens = self.tokens(passages.iter().map(|passage| passage.chunk.text.as_str())) + told;
+        let asked_tokens = match told {
+            0 => self.tokens(request.turns.iter().map(|turn| turn.text.as_str())),
+            _ => 0, // counted with the context
+        };
         let brief = Brief {
             question: question.clone(),
             turns: request.turns,
@@ -103,6 +138,7 @@ impl Chat {
         };
         let found = passages.iter().any(|passage| passage.score >= LEAST);
         let pieces = if found { self.answerer.answer(brief).await? } else { None };
+        drop(turn);
         let verifier = verify::Verifier::new(self.index.clone(), *reading, question.clone(), passages);
         let answer = answering::Begun {
             verifier,

@@ -10,11 +10,6 @@ use crate::seams::answerer::{Brief, Format, Speaker};
 /// What a model says where the passages do not answer.
 pub const NOTHING: &str = "NOT_IN_THE_DOCUMENTS";
 
-/// Earlier turns that are told; older ones seldom matter and cost tokens.
-const TURNS: usize = 8;
-/// Characters of an earlier turn and of a wish that are told.
-const LONGEST_TURN: usize = 2_000;
-
 /// One message to a model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Message {
@@ -24,17 +19,17 @@ pub struct Message {
     pub content: String,
 }
 
-/// The messages of a brief. `fence` is a word that nobody can guess, new for every answer.
+/// The messages of a brief, whose conversation was cut to what is paid for. `fence` is a word that nobody can guess, new for every answer.
 pub fn messages(brief: &Brief, fence: &str) -> Vec<Message> {
     let mut messages = vec![Message { role: "system", content: rules(brief, fence) }];
     let last = brief.turns.iter().rposition(|turn| turn.speaker == Speaker::User).unwrap_or(0);
     let earlier = &brief.turns[..last.min(brief.turns.len())];
-    for turn in &earlier[earlier.len().saturating_sub(TURNS)..] {
+    for turn in earlier {
         let role = match turn.speaker {
             Speaker::User => "user",
             Speaker::Assistant => "assistant",
         };
-        messages.push(Message { role, content: clipped(&turn.text) });
+        messages.push(Message { role, content: turn.text.clone() });
     }
     messages.push(Message { role: "user", content: material(brief, fence) });
     messages
@@ -62,7 +57,7 @@ fn rules(brief: &Brief, fence: &str) -> String {
     if !brief.wishes.is_empty() {
         rules.push_str("\nWishes about tone and language; follow them as far as the rules above allow:");
         for wish in &brief.wishes {
-            let _ = write!(rules, "\n- {}", clipped(wish).replace('\n', " "));
+            let _ = write!(rules, "\n- {}", wish.replace('\n', " "));
         }
     }
     rules
@@ -84,10 +79,6 @@ fn material(brief: &Brief, fence: &str) -> String {
     let asked = asked.map_or(brief.question.as_str(), |turn| turn.text.as_str());
     let _ = write!(text, "\nQuestion: {asked}");
     text
-}
-
-fn clipped(text: &str) -> String {
-    text.chars().take(LONGEST_TURN).collect()
 }
 
 #[cfg(test)]

@@ -127,6 +127,11 @@ pub trait Answerer: Send + Sync {
     /// The most tokens that an answer can have where the brief sets no limit.
     fn longest(&self) -> usize;
 
+    /// Whether it is told the conversation, as a language model is; that is charged for then.
+    fn is_told(&self) -> bool {
+        true
+    }
+
     /// Begins an answer; `None` where nothing in the passages answers the question.
     async fn answer(&self, brief: Brief) -> Result<Option<Box<dyn Pieces>>, Fault>;
 }

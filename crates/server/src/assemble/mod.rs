@@ -9,7 +9,12 @@ use std::{fs::File, path::Path, sync::Arc};
 
 pub use answerer::{MODEL_CHILD, become_model};
 use anyhow::{Context, Result, bail};
-use engine::{chat::Chat, ingest::Ingest, search::Search};
+use engine::{
+    chat::Chat,
+    ingest::Ingest,
+    search::Search,
+    turnstile::{Room, Turnstile},
+};
 use jiff::Timestamp;
 pub use models::{Models, places};
 use parsers::ChildParser;
@@ -80,6 +85,7 @@ pub async fn assemble_with(data: &Path, config: Config, models: Models) -> Resul
         library,
         search,
         chat,
+        turnstile: turnstile(&config),
         recent_queries: RecentQueries::default(),
         limiter,
         identities: Identities::default(),
@@ -90,6 +96,15 @@ pub async fn assemble_with(data: &Path, config: Config, models: Models) -> Resul
         config,
     });
     Ok(Assembled { app, ingest, _lock: lock })
+}
+
+/// Where searches and answers wait: of one account, as many outside as are served within the wait when each takes a
+/// second.
+fn turnstile(config: &Config) -> Turnstile {
+    let load = &config.load;
+    let (of_all, of_one) = (load.calls(), load.calls_of_one());
+    let waiting_of_one = of_one.saturating_mul(load.wait().as_secs() as usize).max(1);
+    Turnstile::new(Room { of_all, of_one, waiting_of_one }, load.wait())
 }
 
 /// One server a data folder: two would take each other's work for abandoned.

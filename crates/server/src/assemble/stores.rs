@@ -24,10 +24,11 @@ pub fn open_catalog(data: &Path, config: &Config) -> Result<Arc<dyn Catalog>> {
 /// The same, as what it is.
 pub fn open_sql(data: &Path, config: &Config) -> Result<catalog::Sql> {
     stores::make_private_folder(data)?;
-    Ok(match &config.catalog.url {
+    let catalog = match &config.catalog.url {
         Some(url) => catalog::Sql::connect(url.reveal()).context("cannot open the catalog (catalog.url)")?,
         None => catalog::Sql::open(&data.join("catalog.db"))?,
-    })
+    };
+    Ok(catalog.within(config.bounds()))
 }
 
 /// Opens the files of all boxes.
@@ -37,6 +38,7 @@ pub async fn open_library(data: &Path, config: &Config) -> Result<Library> {
         Some(url) => Blobs::connect(url.reveal(), &data.join("blobs")).context("blobs.url")?,
         None => Blobs::open(&data.join("blobs"))?,
     };
+    let blobs = blobs.leaving(config.load.free_disk_mb.saturating_mul(1 << 20));
     let mut shards = open_shards(data, config).await?;
     let index = match shards.len() {
         1 => shards.remove(0),

@@ -1,10 +1,13 @@
-//! Account → Usage: units against the quota, by day and by key, and how the rate limits stand.
+//! Account → Usage: units against the quota, by day and by key, what the account holds, and how the rate limits stand.
 
 use std::collections::BTreeMap;
 
 use askama::Template;
 use axum::extract::{Query, State};
-use engine::seams::catalog::{Month, Operation, UsageLine};
+use engine::{
+    bounds::Bound,
+    seams::catalog::{Holding, Month, Operation, UsageLine},
+};
 use jiff::Timestamp;
 use serde::Deserialize;
 
@@ -53,6 +56,28 @@ struct Window {
     resets: Option<Moment>,
 }
 
+/// What the account has of something bounded.
+struct Held {
+    name: &'static str,
+    used: u64,
+    allowed: u64,
+    words: String,
+}
+
+impl Held {
+    fn of(holding: Holding) -> Self {
+        let Holding { bound, used, allowed } = holding;
+        let (name, shown): (_, fn(u64) -> String) = match bound {
+            Bound::Boxes => ("Boxes you own", show::number),
+            Bound::StorageGb => ("Files in them", show::size),
+            Bound::QueuedFiles => ("Files waiting to be read", show::number),
+            Bound::Keys => ("API keys", show::number),
+            other => (other.as_str(), show::number),
+        };
+        Held { name, used, allowed: allowed.max(1), words: format!("{} of {}", shown(used), shown(allowed)) }
+    }
+}
+
 #[derive(Template)]
 #[template(path = "usage.html")]
 struct UsagePage {
@@ -70,6 +95,7 @@ struct UsagePage {
     bars: Vec<Bar>,
     keys: Vec<Share>,
     operations: Vec<Share>,
+    held: Vec<Held>,
     windows: Vec<Window>,
     user_window: Window,
 }
@@ -182,6 +208,7 @@ pub(super) async fn show(State(app): State<App>, who: SignedIn, Query(asked): Qu
         bars,
         keys: keys.collect(),
         operations: operations.collect(),
+        held: app.catalog.holdings(user).await?.into_iter().map(Held::of).collect(),
         windows,
         user_window,
     })

@@ -1,6 +1,7 @@
 //! Charging for a call: units are held before the work, charged after it and before the answer is sent.
 //!
 //! ```ignore
+//! let _turn  = payer.turn().await?;                                   // one account leaves room for the others
 //! let charge = payer.reserve(Operation::Search, bounds.max).await?;   // too little left: B3107, no work
 //! let found  = app.search.run(&reading, request).await?;              // failed or dropped here: costs nothing
 //! let usage  = charge.settle(cost::search(&found.work, found.hits.len())).await?;
@@ -14,6 +15,7 @@ use engine::{
     cost::Bounds,
     ids::{AttemptId, UserId},
     seams::catalog::{Account, Balance, Month, NewReservation, Operation, Reservation},
+    turnstile::Pass,
 };
 use jiff::Timestamp;
 use serde::Serialize;
@@ -89,6 +91,11 @@ impl Payer {
     /// Somebody who is signed in to the dashboard.
     pub fn signed_in(app: &App, user: UserId) -> Self {
         Payer { app: app.clone(), user, key: DASHBOARD.into(), attempt: None }
+    }
+
+    /// Waits for the account's turn to work; dropping the pass is the next one's turn.
+    pub async fn turn(&self) -> Result<Pass, Fault> {
+        self.app.turnstile.enter(self.user).await
     }
 
     /// Holds the most that a call can cost, before it does any work.

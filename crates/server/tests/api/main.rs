@@ -1,6 +1,7 @@
 //! The API as a client sees it: a real server, real HTTPS, one file a resource.
 
 mod bodies;
+mod bounds;
 mod chat;
 mod commands;
 mod dashboard;

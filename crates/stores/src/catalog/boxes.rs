@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use engine::{
     Fault, Reason,
     access::{Managing, Operating, Owning, Reading, Role, Writing, no_such_box},
+    bounds::Bound,
     ids::{BoxId, UserId},
     seams::catalog::{BoxName, BoxRecord, BoxTotals, Boxes, Member},
 };
@@ -12,6 +13,7 @@ use jiff::Timestamp;
 use super::{
     Sql,
     attempts::forget_answers,
+    bounds,
     keys::bump_access_version,
     onetime::end_links_of,
     sql::{Row, Transaction},
@@ -24,6 +26,7 @@ impl Boxes for Sql {
     async fn add_box(&self, name: BoxName, owner: UserId) -> Result<BoxRecord, Fault> {
         let record = BoxRecord { id: BoxId::generate(), name, created_at: now_to_the_millisecond() };
         let added = record.clone();
+        let limits = self.bounds.clone();
         self.database
             .write(move |t| {
                 t.execute(
@@ -31,6 +34,7 @@ impl Boxes for Sql {
                     &[record.id.into(), record.name.as_str().into(), record.created_at.into()],
                 )?;
                 set_role(t, record.id, owner, Role::Owner)?;
+                bounds::check_user(t, &limits, owner, &[Bound::Boxes])?;
                 bump_access_version(t)
             })
             .await?;
@@ -70,6 +74,7 @@ impl Boxes for Sql {
 
     async fn grant(&self, managing: &Managing, user: UserId, role: Role) -> Result<(), Fault> {
         let (managing, box_id) = (*managing, managing.box_id());
+        let limits = self.bounds.clone();
         self.database
             .write(move |t| {
                 must_exist(t, box_id)?;
@@ -79,6 +84,9 @@ impl Boxes for Sql {
                     return Ok(());
                 }
                 set_role(t, box_id, user, role)?;
+                if role == Role::Owner {
+                    bounds::check_user(t, &limits, user, OWNING)?;
+                }
                 end_links_of(t, user)?;
                 must_have_an_owner(t, box_id)?;
                 bump_access_version(t)
@@ -122,6 +130,7 @@ impl Boxes for Sql {
 
     async fn hand_over(&self, owning: &Owning, from: UserId, to: UserId) -> Result<(), Fault> {
         let box_id = owning.box_id();
+        let limits = self.bounds.clone();
         self.database
             .write(move |t| {
                 must_exist(t, box_id)?;
@@ -131,6 +140,7 @@ impl Boxes for Sql {
                 set_role(t, box_id, from, Role::Admin)?;
                 set_role(t, box_id, to, Role::Owner)?;
                 end_links_of(t, from)?;
+                bounds::check_user(t, &limits, to, OWNING)?;
                 bump_access_version(t)
             })
             .await
@@ -195,6 +205,9 @@ impl Boxes for Sql {
             .await
     }
 }
+
+/// What a new owner of a box must have room for.
+const OWNING: &[Bound] = &[Bound::Boxes, Bound::StorageGb];
 
 /// Times are stored in milliseconds; a record just made shall equal the one read back.
 fn now_to_the_millisecond() -> Timestamp {

@@ -49,10 +49,9 @@ impl Sql {
 }
 
 fn tables_of_file(transaction: &Transaction<'_>) -> Result<Vec<(String, Vec<String>)>, Error> {
-    // Heartbeats are of those who run, not of what is kept.
-    let sql =
-        "select name from sqlite_master where type = 'table' and name not like 'sqlite_%' and name <> 'nodes'
-               order by rowid";
+    // Heartbeats are of those who run, not of what is kept; sizes of boxes are counted by the new place itself.
+    let sql = "select name from sqlite_master where type = 'table' and name not like 'sqlite_%'
+               and name not in ('nodes', 'box_sizes') order by rowid";
     // Which index cluster has a box is for the new place to decide.
     let columns = "select name from pragma_table_info($1) where name <> 'shard' order by cid";
     let names = transaction.all(sql, &[])?;

@@ -5,7 +5,10 @@
 
 use std::time::{Duration, Instant};
 
-use engine::{Fault, Reason};
+use engine::{
+    Fault, Reason,
+    blocking::{self, Stop},
+};
 use tokio::sync::oneshot;
 
 use super::{postgres, sql::Transaction, sqlite};
@@ -84,17 +87,25 @@ impl Database {
         &self,
         read: impl FnOnce(&Transaction<'_>) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
-        let reading = match &self.0 {
+        self.scan_until(|t, _| read(t)).await
+    }
+
+    /// The same for what may take long: `read` asks now and then whether anybody still waits for it.
+    pub(crate) async fn scan_until<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&Transaction<'_>, &Stop) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        let done = match &self.0 {
             Kind::Sqlite(file) => {
                 let readers = file.readers().clone();
-                tokio::task::spawn_blocking(move || readers.read(read))
+                blocking::run(move |stop| readers.read(|t| read(t, stop))).await
             }
             Kind::Postgres(server) => {
                 let shared = server.shared().clone();
-                tokio::task::spawn_blocking(move || shared.read(read))
+                blocking::run(move |stop| shared.read(|t| read(t, stop))).await
             }
         };
-        reading.await.map_err(|_| Error::Closed)?
+        done.map_err(|_| Error::Closed)?
     }
 
     /// Writes in one transaction, alone; when this returns, the change is on disk.

@@ -6,6 +6,7 @@ use async_trait::async_trait;
 use engine::{
     Fault,
     access::{Reading, Writing},
+    bounds::{Bound, Bounds},
     ids::{BoxId, FileId, JobId},
     seams::catalog::{
         CursorValue, Deletion, Extent, FileChanges, FileCursor, FilePage, FileProgress, FileQuery,
@@ -18,6 +19,7 @@ use jiff::Timestamp;
 use super::{
     Sql,
     attempts::forget_answers,
+    bounds, filtered,
     sql::{Row, Transaction, Value},
 };
 use crate::{Error, blobs::hexadecimal};
@@ -30,7 +32,8 @@ const SELECT: &str = "select f.id, f.box_id, f.name, f.external_id, f.sha256, f.
 impl Files for Sql {
     async fn add_file(&self, writing: &Writing, file: NewFile) -> Result<Uploaded, Fault> {
         let box_id = writing.box_id();
-        self.database.write(move |t| add(t, box_id, &file)).await
+        let limits = self.bounds.clone();
+        self.database.write(move |t| add(t, &limits, box_id, &file)).await
     }
 
     async fn box_of_file(&self, file: FileId) -> Result<Option<BoxId>, Fault> {
@@ -46,20 +49,7 @@ impl Files for Sql {
 
     async fn files_where(&self, reading: &Reading, filter: Filter) -> Result<HashSet<FileId>, Fault> {
         let box_id = reading.box_id();
-        let sql = "select id, metadata from files
-                   where box_id = $1 and status <> 'deleting' and indexed_at is not null";
-        let found = self.database.scan(move |t| {
-            let mut matching = HashSet::new();
-            for row in t.all(sql, &[box_id.into()])? {
-                let metadata = serde_json::from_str(row.text(1)?);
-                let metadata = metadata.map_err(|wrong| Error::Corrupt(format!("metadata: {wrong}")))?;
-                if filter.matches(&metadata) {
-                    matching.insert(row.parse(0)?);
-                }
-            }
-            Ok::<_, Error>(matching)
-        });
-        Ok(found.await?)
+        self.database.scan_until(move |t, stop| Ok(filtered::passing(t, box_id, &filter, stop))).await?
     }
 
     async fn list_files(&self, readings: &[Reading], query: FileQuery) -> Result<FilePage, Fault> {
@@ -77,7 +67,8 @@ impl Files for Sql {
         changes: FileChanges,
     ) -> Result<Option<FileRecord>, Fault> {
         let box_id = writing.box_id();
-        self.database.write(move |t| change(t, box_id, file, &changes)).await
+        let limits = self.bounds.clone();
+        self.database.write(move |t| change(t, &limits, box_id, file, &changes)).await
     }
 
     async fn begin_delete(&self, writing: &Writing, file: FileId) -> Result<Option<Deletion>, Fault> {
@@ -230,15 +221,36 @@ fn existing(transaction: &Transaction<'_>, box_id: BoxId, new: &NewFile) -> Resu
     row.map(|row| row.parse(0)).transpose()
 }
 
-fn add(transaction: &Transaction<'_>, box_id: BoxId, new: &NewFile) -> Result<Uploaded, Fault> {
-    let (id, outcome, superseded) = match existing(transaction, box_id, new)? {
+fn add(
+    transaction: &Transaction<'_>,
+    limits: &Bounds,
+    box_id: BoxId,
+    new: &NewFile,
+) -> Result<Uploaded, Fault> {
+    let known = match existing(transaction, box_id, new)? {
+        Some(id) => Some(must_find(transaction, box_id, id)?),
+        None => None,
+    };
+    check_labels(limits, known.as_ref(), new.metadata.as_ref(), new.tags.as_deref())?;
+    let (id, outcome, superseded) = match &known {
         None => (insert(transaction, box_id, new)?, UploadOutcome::Added, None),
-        Some(id) => {
-            let known = must_find(transaction, box_id, id)?;
-            let (outcome, superseded) = update(transaction, &known, new)?;
-            (id, outcome, superseded)
+        Some(known) => {
+            let (outcome, superseded) = update(transaction, known, new)?;
+            (known.id, outcome, superseded)
         }
     };
+    match outcome {
+        UploadOutcome::Added => {
+            bounds::check_box(transaction, limits, box_id, Bound::Files)?;
+            let bounds = &[Bound::StorageGb, Bound::QueuedFiles];
+            bounds::check_owners(transaction, limits, box_id, bounds)?;
+        }
+        // Who is past a bound that was lowered may still put something smaller in place.
+        UploadOutcome::Replaced if known.is_some_and(|known| new.size > known.size) => {
+            bounds::check_owners(transaction, limits, box_id, &[Bound::StorageGb])?;
+        }
+        UploadOutcome::Replaced | UploadOutcome::Known => {}
+    }
     set_tags(transaction, id, new.tags.as_deref())?;
     Ok(Uploaded { file: must_find(transaction, box_id, id)?, outcome, superseded })
 }
@@ -342,20 +354,40 @@ fn set_tags(transaction: &Transaction<'_>, file: FileId, tags: Option<&[String]>
     Ok(())
 }
 
+/// Holds what an owner says about a file against its bounds.
+fn check_labels(
+    limits: &Bounds,
+    known: Option<&FileRecord>,
+    metadata: Option<&Metadata>,
+    tags: Option<&[String]>,
+) -> Result<(), Fault> {
+    if let Some(metadata) = metadata {
+        let before = known.map_or(0, |known| as_json(&known.metadata).len());
+        bounds::check_labels(limits, Bound::MetadataKb, before, as_json(metadata).len())?;
+    }
+    if let Some(tags) = tags {
+        let before = known.map_or(0, |known| known.tags.len());
+        bounds::check_labels(limits, Bound::Tags, before, tags.len())?;
+    }
+    Ok(())
+}
+
 fn change(
     transaction: &Transaction<'_>,
+    limits: &Bounds,
     box_id: BoxId,
     file: FileId,
     changes: &FileChanges,
 ) -> Result<Option<FileRecord>, Fault> {
     let Some(known) = find(transaction, box_id, file)? else { return Ok(None) };
-    let mut metadata: Metadata = known.metadata;
+    let mut metadata: Metadata = known.metadata.clone();
     for (name, value) in changes.metadata.iter().flatten() {
         match value {
             serde_json::Value::Null => metadata.remove(name),
             value => metadata.insert(name.clone(), value.clone()),
         };
     }
+    check_labels(limits, Some(&known), Some(&metadata), changes.tags.as_deref())?;
     let name = changes.name.as_ref().unwrap_or(&known.name);
     transaction.execute(
         "update files set name = $1, metadata = $2, updated_at = $3 where id = $4",

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use engine::{
     Fault,
-    ids::{BoxId, FileId, JobId},
+    ids::{BoxId, FileId, JobId, UserId},
     seams::catalog::{FileProgress, Finished, Job, JobOutcome, Jobs},
 };
 use jiff::Timestamp;
@@ -12,7 +12,7 @@ use super::{
     Sql,
     database::Turn,
     files::{as_json, find},
-    sql::{Transaction, Value},
+    sql::{Row, Transaction, Value},
 };
 use crate::Error;
 
@@ -95,12 +95,18 @@ pub(super) fn requeue_abandoned(transaction: &Transaction<'_>, since: Timestamp)
     Ok(transaction.execute(sql, &[since.into()])? as u64)
 }
 
-/// The oldest job of the box with the fewest under way; of equals, the one that has waited longest for its turn.
+/// The oldest job of the user with the fewest under way, and of their boxes the one with the fewest; of equals, the one
+/// that has waited longest for its turn. A box is its first owner's.
 fn claim(transaction: &Transaction<'_>, worker: &str, now: Timestamp) -> Result<Option<Job>, Fault> {
     let turn = transaction.first(
-        "select q.box_id from (select distinct box_id from jobs where worker is null and due_at <= $1) q
+        "select q.box_id, u.id from (select distinct box_id from jobs where worker is null and due_at <= $1) q
          join boxes b on b.id = q.box_id
-         order by (select count(*) from jobs r where r.box_id = q.box_id and r.worker is not null),
+         left join users u on u.id =
+             (select min(m.user_id) from memberships m where m.box_id = q.box_id and m.role = 'owner')
+         order by (select count(*) from jobs r join memberships m on m.box_id = r.box_id
+                   where r.worker is not null and m.user_id = u.id and m.role = 'owner'),
+                  coalesce(u.served_at, 0),
+                  (select count(*) from jobs r where r.box_id = q.box_id and r.worker is not null),
                   coalesce(b.served_at, 0), q.box_id limit 1",
         &[now.into()],
     )?;
@@ -121,6 +127,9 @@ fn claim(transaction: &Transaction<'_>, worker: &str, now: Timestamp) -> Result<
         &[worker.into(), now.into(), id.into()],
     )?;
     transaction.execute("update boxes set served_at = $1 where id = $2", &[now.into(), box_id.into()])?;
+    if let Some(owner) = turn.optional(1, Row::parse::<UserId>)? {
+        transaction.execute("update users set served_at = $1 where id = $2", &[now.into(), owner.into()])?;
+    }
     let sql =
         "update files set status = 'processing', progress_done = 0, progress_total = null where id = $1";
     transaction.execute(sql, &[file.into()])?;

@@ -2,12 +2,14 @@
 
 mod attempts;
 mod audit;
+mod bounds;
 mod boxes;
 #[cfg(test)]
 mod contract;
 mod copy;
 mod database;
 mod files;
+mod filtered;
 mod identities;
 mod invitations;
 mod jobs;
@@ -24,9 +26,10 @@ mod sqlite;
 mod units;
 mod users;
 
-use std::path::Path;
+use std::{path::Path, sync::Arc};
 
 pub use database::Database;
+use engine::bounds::Bounds;
 
 use crate::{Error, postgres::Address};
 
@@ -34,16 +37,27 @@ use crate::{Error, postgres::Address};
 pub struct Sql {
     database: Database,
     nodes: nodes::Here,
+    /// What the settings say about bounds.
+    bounds: Arc<Bounds>,
 }
 
 impl Sql {
     /// Opens the catalog at `path`, makes it where there is none, and brings its tables up to date.
     pub fn open(path: &Path) -> Result<Self, Error> {
-        Ok(Sql { database: Database::open(path)?, nodes: nodes::Here::default() })
+        Ok(Sql::of(Database::open(path)?))
     }
 
     /// The catalog in a `PostgreSQL` database, whose tables are made and brought up to date.
     pub fn connect(url: &str) -> Result<Self, Error> {
-        Ok(Sql { database: Database::connect(Address::parse(url)?)?, nodes: nodes::Here::default() })
+        Ok(Sql::of(Database::connect(Address::parse(url)?)?))
+    }
+
+    fn of(database: Database) -> Self {
+        Sql { database, nodes: nodes::Here::default(), bounds: Arc::new(Bounds::none()) }
+    }
+
+    /// The same catalog, which refuses what goes past these bounds.
+    pub fn within(self, bounds: Bounds) -> Self {
+        Sql { bounds: Arc::new(bounds), ..self }
     }
 }

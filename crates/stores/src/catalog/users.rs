@@ -4,13 +4,15 @@ use async_trait::async_trait;
 use engine::{
     Fault, Reason,
     access::Operating,
+    bounds::{Bound, Quota},
     ids::UserId,
-    seams::catalog::{Email, NewUser, PersonName, Plan, PlanName, User, Users},
+    seams::catalog::{Email, Holding, NewUser, PersonName, Plan, PlanName, User, Users},
 };
 use jiff::Timestamp;
 
 use super::{
-    Sql,
+    Sql, bounds,
+    files::as_json,
     invitations::claim_invitations,
     keys::bump_access_version,
     onetime::end_links_of,
@@ -75,12 +77,40 @@ impl Users for Sql {
             .await
     }
 
+    async fn set_user_quota(&self, user: UserId, quota: Quota) -> Result<(), Fault> {
+        self.database
+            .write(move |t| {
+                let quota = (!quota.is_empty()).then(|| as_json(&quota));
+                t.execute("update users set quota = $1 where id = $2", &[quota.into(), user.into()])?;
+                Ok(())
+            })
+            .await
+    }
+
+    async fn user_quota(&self, user: UserId) -> Result<Quota, Fault> {
+        let row = self.database.read(|t| t.first("select quota from users where id = $1", &[user.into()]))?;
+        Ok(row.map_or(Ok(Quota::default()), |row| bounds::read_quota(&row, 0))?)
+    }
+
+    async fn holdings(&self, user: UserId) -> Result<Vec<Holding>, Fault> {
+        let held = self.database.read(|t| {
+            let limits = bounds::of_user(t, &self.bounds, user)?;
+            let counted = [Bound::Boxes, Bound::StorageGb, Bound::QueuedFiles, Bound::Keys].into_iter();
+            let holding = |bound| {
+                let used = bounds::used_by_user(t, user, bound)?;
+                Ok(Holding { bound, used, allowed: bounds::limit(&limits, bound) })
+            };
+            counted.map(holding).collect::<Result<_, Error>>()
+        });
+        Ok(held?)
+    }
+
     async fn set_user_plan(&self, user: UserId, plan: PlanName) -> Result<(), Fault> {
         self.database
             .write(move |t| {
                 must_have_plan(t, &plan)?;
                 t.execute(
-                    "update users set plan = $1, monthly_units = null where id = $2",
+                    "update users set plan = $1, monthly_units = null, quota = null where id = $2",
                     &[plan.as_str().into(), user.into()],
                 )?;
                 bump_access_version(t)
@@ -133,10 +163,12 @@ impl Users for Sql {
         self.database
             .write(move |t| {
                 let units = plan.monthly_units.map(|units| i64::try_from(units).unwrap_or(i64::MAX));
+                let quota = (!plan.quota.is_empty()).then(|| as_json(&plan.quota));
                 t.execute(
-                    "insert into plans (name, monthly_units) values ($1, $2)
-                     on conflict (name) do update set monthly_units = excluded.monthly_units",
-                    &[plan.name.as_str().into(), units.into()],
+                    "insert into plans (name, monthly_units, quota) values ($1, $2, $3)
+                     on conflict (name) do update
+                     set monthly_units = excluded.monthly_units, quota = excluded.quota",
+                    &[plan.name.as_str().into(), units.into(), quota.into()],
                 )?;
                 bump_access_version(t)
             })
@@ -144,8 +176,11 @@ impl Users for Sql {
     }
 
     async fn plans(&self) -> Result<Vec<Plan>, Fault> {
-        let read = |row: &Row| Ok(Plan { name: row.parse(0)?, monthly_units: row.optional(1, units)? });
-        let sql = "select name, monthly_units from plans order by name";
+        let read = |row: &Row| {
+            let quota = bounds::read_quota(row, 2)?;
+            Ok(Plan { name: row.parse(0)?, monthly_units: row.optional(1, units)?, quota })
+        };
+        let sql = "select name, monthly_units, quota from plans order by name";
         let plans = self.database.read(|t| t.all(sql, &[])?.iter().map(read).collect::<Result<_, Error>>());
         Ok(plans?)
     }

@@ -28,11 +28,11 @@ use async_trait::async_trait;
 use engine::{
     Fault,
     access::{Reading, Writing},
+    blocking,
     document::{Document, Page},
     ids::{BoxId, ChunkId, FileId},
     seams::index::{Chunk, Contents, Index, IndexedChunk, Recall, Recalled, Removed},
 };
-use tokio::task::spawn_blocking;
 
 pub use boxes::Bounds;
 use boxes::Boxes;
@@ -73,7 +73,7 @@ impl Embedded {
         work: impl FnOnce(&Boxes) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, Fault> {
         let boxes = self.boxes.clone();
-        spawn_blocking(move || work(&boxes)).await.map_err(Fault::internal)?
+        blocking::run(move |_| work(&boxes)).await?
     }
 
     /// Reads from a box, or answers with nothing where there is no such box.

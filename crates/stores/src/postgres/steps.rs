@@ -10,6 +10,8 @@ use crate::Error;
 /// A step of a schema. Steps are only ever added, never changed.
 pub(crate) struct Step {
     pub(crate) sql: &'static str,
+    /// What a file runs in its place, where the two databases have no words in common.
+    pub(crate) in_file: Option<&'static str>,
     /// How many steps a program must know to work with the tables after this one: none where it only adds.
     pub(crate) needs: usize,
 }
@@ -17,7 +19,12 @@ pub(crate) struct Step {
 impl Step {
     /// A step that programs of older versions do not notice.
     pub(crate) const fn adding(sql: &'static str) -> Self {
-        Step { sql, needs: 0 }
+        Step { sql, in_file: None, needs: 0 }
+    }
+
+    /// Such a step in the words of each database.
+    pub(crate) const fn by_kind(in_file: &'static str, on_server: &'static str) -> Self {
+        Step { sql: on_server, in_file: Some(in_file), needs: 0 }
     }
 }
 

@@ -31,7 +31,7 @@ pub use reindex::{RecentQuery, ReindexAction, ReindexState, Reindexing};
 pub use sessions::{NewSession, Session, SessionRecord, Sessions, TokenHash};
 pub use signin::{Guest, Identity, Place, SignIns, Stored, Subject};
 pub use units::{Account, Balance, Month, NewReservation, Operation, Reservation, Units, UsageLine};
-pub use users::{Email, NewUser, PersonName, Plan, PlanName, User, Users};
+pub use users::{Email, Holding, NewUser, PersonName, Plan, PlanName, User, Users};
 
 /// Everything the catalog keeps, as one seam; a method is one transaction.
 ///

@@ -6,7 +6,12 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use crate::{Fault, access::Operating, ids::UserId};
+use crate::{
+    Fault,
+    access::Operating,
+    bounds::{Bound, Quota},
+    ids::UserId,
+};
 
 /// An e-mail address in ASCII and lower case; it names an account.
 ///
@@ -150,6 +155,19 @@ pub struct Plan {
     pub name: PlanName,
     /// Units a month; `None` leaves it to the `units.monthly` setting.
     pub monthly_units: Option<u64>,
+    /// What it says about bounds; the settings decide the others.
+    pub quota: Quota,
+}
+
+/// How much an account has of something bounded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Holding {
+    /// The bound.
+    pub bound: Bound,
+    /// What there is: a count, or bytes.
+    pub used: u64,
+    /// What there may be, in the same unit.
+    pub allowed: u64,
 }
 
 /// Accounts and plans.
@@ -171,7 +189,16 @@ pub trait Users: Send + Sync {
     /// Gives an account its own monthly quota, above its plan's.
     async fn set_user_units(&self, user: UserId, monthly_units: u64) -> Result<(), Fault>;
 
-    /// Puts an account on another plan; a quota of its own is gone.
+    /// Gives an account bounds of its own in place of its plan's.
+    async fn set_user_quota(&self, user: UserId, quota: Quota) -> Result<(), Fault>;
+
+    /// The bounds that an account has of its own.
+    async fn user_quota(&self, user: UserId) -> Result<Quota, Fault>;
+
+    /// How much an account has of what is counted by account, and how much it may have.
+    async fn holdings(&self, user: UserId) -> Result<Vec<Holding>, Fault>;
+
+    /// Puts an account on another plan; a quota and bounds of its own are gone.
     async fn set_user_plan(&self, user: UserId, plan: PlanName) -> Result<(), Fault>;
 
     /// Says what somebody is called.

@@ -1,8 +1,11 @@
-//! Plans: how many units a month.
+//! Plans: how many units a month, and how much an account on it may hold.
 
 use askama::Template;
 use axum::extract::State;
-use engine::seams::catalog::{Action, Plan, PlanName};
+use engine::{
+    bounds::{Bound, Quota},
+    seams::catalog::{Action, Plan, PlanName},
+};
 
 use crate::{
     app::App,
@@ -20,6 +23,16 @@ struct PlanRow {
     units: Option<u64>,
     words: String,
     accounts: String,
+    bounds: Vec<BoundField>,
+}
+
+/// A bound as a field of a plan's form.
+struct BoundField {
+    name: &'static str,
+    label: String,
+    value: Option<u64>,
+    /// What the settings say.
+    usual: u64,
 }
 
 #[derive(Template)]
@@ -28,6 +41,24 @@ struct PlansPage {
     frame: Frame,
     plans: Vec<PlanRow>,
     usual: String,
+    bounds: Vec<BoundField>,
+}
+
+fn bound_fields(app: &App, quota: &Quota) -> Vec<BoundField> {
+    let settings = app.config.bounds();
+    let field = |bound: Bound| BoundField {
+        name: bound.as_str(),
+        label: label(bound),
+        value: quota.get(bound),
+        usual: settings.limit(bound),
+    };
+    Bound::IN_PLANS.map(field).into()
+}
+
+/// A bound's words with a capital letter.
+fn label(bound: Bound) -> String {
+    let words = bound.words();
+    words[..1].to_uppercase() + &words[1..]
 }
 
 /// All plans.
@@ -41,15 +72,22 @@ pub(in crate::dashboard) async fn list(State(app): State<App>, by: AsOperator) -
             units: plan.monthly_units,
             words: plan.monthly_units.map_or_else(|| format!("{usual} (setting)"), show::number),
             accounts: show::count(on_it, "account", "accounts"),
+            bounds: bound_fields(&app, &plan.quota),
         }
     });
     let plans = plans.collect();
-    page::show(&PlansPage { frame: Frame::new(&app, &by.who.0, "Plans", Place::Plans), plans, usual })
+    let bounds = bound_fields(&app, &Quota::default());
+    page::show(&PlansPage { frame: Frame::new(&app, &by.who.0, "Plans", Place::Plans), plans, usual, bounds })
 }
 
 /// Makes a plan, or changes one.
 pub(in crate::dashboard) async fn put(State(app): State<App>, by: AsOperator, fields: Fields) -> Shown {
-    let plan = Plan { name: fields.parse::<PlanName>("name")?, monthly_units: fields.optional("units")? };
+    let mut quota = Quota::default();
+    for bound in Bound::IN_PLANS {
+        quota.set(bound, fields.optional(bound.as_str())?);
+    }
+    let plan =
+        Plan { name: fields.parse::<PlanName>("name")?, monthly_units: fields.optional("units")?, quota };
     let target = plan.name.as_str().to_string();
     app.catalog.put_plan(plan).await?;
     audit::note(&app, &by.who.0, Action::PlanChanged, None, target).await?;

@@ -158,6 +158,9 @@ pub(super) async fn retrieve_full(
     Ok(answer.stream(app, reading))
 }
 
+/// Ranges of pages in one request: each is looked up in every document.
+const MOST_RANGES: usize = 100;
+
 /// Pages asked for: `1-3,7`.
 #[derive(Clone, Debug, PartialEq)]
 struct PageRanges(Vec<RangeInclusive<u32>>);
@@ -166,6 +169,10 @@ impl PageRanges {
     fn parse(text: Option<&str>) -> Result<Self, Fault> {
         let Some(text) = text else { return Ok(PageRanges(vec![1..=u32::MAX])) };
         let mut ranges = Vec::new();
+        if text.split(',').count() > MOST_RANGES {
+            let cause = format!("`pages` holds at most {MOST_RANGES} ranges such as 1-3,7");
+            return Err(Fault::invalid("pages", cause));
+        }
         for part in text.split(',') {
             let (first, last) = part.split_once('-').unwrap_or((part, part));
             let numbers = (first.trim().parse::<u32>(), last.trim().parse::<u32>());
@@ -376,6 +383,9 @@ mod tests {
         let ranges = |text| PageRanges::parse(Some(text)).unwrap().0;
         assert_eq!(ranges("1-3,7"), [1..=3, 7..=7]);
         assert_eq!(ranges("7, 2-4 ,3-5,6"), [2..=7]);
+        let odd = |count: u32| (0..count).map(|n| (2 * n + 1).to_string()).collect::<Vec<_>>().join(",");
+        assert_eq!(ranges(&odd(100)).len(), 100);
+        assert!(PageRanges::parse(Some(&odd(101))).unwrap_err().cause.contains("at most 100"));
         assert_eq!(PageRanges::parse(None).unwrap().0, [1..=u32::MAX]);
         for wrong in ["", "0", "3-1", "a", "1-", "-2", "1,,2", "99999999999"] {
             assert!(PageRanges::parse(Some(wrong)).is_err(), "{wrong}");

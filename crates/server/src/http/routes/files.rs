@@ -1,5 +1,7 @@
 //! Files: list, show, change, delete.
 
+use std::collections::HashSet;
+
 use axum::extract::{Query, State, rejection::QueryRejection};
 use engine::{
     Fault, Reason,
@@ -158,11 +160,11 @@ impl ListQuery {
         };
         let statuses = self.status.as_deref().into_iter().flat_map(|list| list.split(',')).map(str::trim);
         let statuses = statuses.filter(|status| !status.is_empty()).map(str::parse);
-        let statuses =
+        let statuses: HashSet<FileStatus> =
             statuses.collect::<Result<_, String>>().map_err(|wrong| Fault::invalid("status", wrong))?;
         Ok(FileQuery {
             name_part: self.query.clone().filter(|part| !part.is_empty()),
-            statuses,
+            statuses: statuses.into_iter().collect(),
             tags: self.tags.as_deref().map(parse_tags).transpose()?.unwrap_or_default(),
             sort: key,
             descending,

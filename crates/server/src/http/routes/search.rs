@@ -184,14 +184,18 @@ pub(super) async fn retrieve(
     body: JsonBody<SearchBody>,
 ) -> Reply<Found> {
     let (explain, dry_run) = (body.value.explain.unwrap_or(false), body.value.dry_run.unwrap_or(false));
-    let request = body.value.request(&app, &reading).await?;
+    let (mut request, filter) = body.value.request(&app, &reading).await?;
     let (query, bounds) = (request.query.clone(), app.search.bounds(&request));
     if dry_run {
         let usage = payer.estimate(bounds).await?;
         let found = Found { documents: [QueryResult::nothing(query)], usage };
         return Ok(Success::with_warnings(found, body.warnings));
     }
+    let _turn = payer.turn().await?;
     let charge = payer.reserve(Operation::Search, bounds.max).await?;
+    if let Some(filter) = filter {
+        narrow(&app, &reading, &mut request, filter).await?;
+    }
     let found = app.search.run(&reading, request).await?;
     app.recent_queries.note(reading.box_id(), &query, &found);
     let cost = cost::search(&found.work, found.hits.len());
@@ -207,8 +211,9 @@ impl QueryResult {
 }
 
 impl SearchBody {
-    /// What the engine is asked; names files that are not there or not ready.
-    async fn request(self, app: &App, reading: &Reading) -> Result<SearchRequest, Fault> {
+    /// What the engine is asked, and the filter that still has to be applied: that takes work, which waits for its turn and
+    /// is paid for. Names files that are not there or not ready.
+    async fn request(self, app: &App, reading: &Reading) -> Result<(SearchRequest, Option<Filter>), Fault> {
         if self.max_units == Some(0) {
             return Err(Fault::invalid("max_units", "`max_units` is 0; the least that a search costs is 1"));
         }
@@ -230,15 +235,23 @@ impl SearchBody {
             let (files, _) = sources::find(app, reading, sources, false).await?;
             request.only = Some(files.into_iter().map(|file| file.id).collect());
         }
-        if let Some(filter) = filter {
-            let matching = app.catalog.files_where(reading, filter).await?;
-            request.only = Some(match request.only {
-                Some(named) => named.intersection(&matching).copied().collect(),
-                None => matching,
-            });
-        }
-        Ok(request)
+        Ok((request, filter))
     }
+}
+
+/// Leaves only the files whose metadata pass the filter.
+async fn narrow(
+    app: &App,
+    reading: &Reading,
+    request: &mut SearchRequest,
+    filter: Filter,
+) -> Result<(), Fault> {
+    let matching = app.catalog.files_where(reading, filter).await?;
+    request.only = Some(match request.only.take() {
+        Some(named) => named.intersection(&matching).copied().collect(),
+        None => matching,
+    });
+    Ok(())
 }
 
 impl ModeName {

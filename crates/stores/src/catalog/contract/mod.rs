@@ -1,6 +1,7 @@
 //! What every catalog must do, run against each of them.
 
 mod attempts;
+mod bounds;
 mod cut;
 mod dashboard;
 mod identity;
@@ -105,7 +106,7 @@ async fn an_address_has_one_account() {
 #[tokio::test]
 async fn units_come_from_the_account_then_the_plan() {
     let fresh = fresh();
-    let big = Plan { name: "big".parse().unwrap(), monthly_units: Some(9_000) };
+    let big = Plan { name: "big".parse().unwrap(), monthly_units: Some(9_000), quota: Default::default() };
     fresh.catalog.put_plan(big).await.unwrap();
     let standard = fresh.user("ada@example.org").await;
     let unknown = NewUser {

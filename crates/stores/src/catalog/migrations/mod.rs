@@ -15,6 +15,8 @@ const STEPS: &[Step] = &[
     Step::adding(include_str!("20261121_versions.sql")),
     Step::adding(include_str!("20261121_settled.sql")),
     Step::adding(include_str!("20261122_identity.sql")),
+    Step::adding(include_str!("20261122_bounds.sql")),
+    Step::by_kind(include_str!("20261122_sizes_sqlite.sql"), include_str!("20261122_sizes_postgres.sql")),
 ];
 
 /// How many steps this program knows.
@@ -30,7 +32,7 @@ pub(super) fn run_on_file(connection: &mut rusqlite::Connection) -> Result<(), E
             return Err(Error::TooNew { found: done, known: KNOWN });
         }
         let Some(step) = STEPS.get(done as usize) else { return Ok(()) };
-        transaction.execute_batch(step.sql)?;
+        transaction.execute_batch(step.in_file.unwrap_or(step.sql))?;
         transaction.pragma_update(None, "user_version", done + 1)?;
         transaction.commit()?;
     }
@@ -81,7 +83,7 @@ mod tests {
         let node = crate::catalog::Sql::connect(&url).unwrap();
         node.beat_node(jiff::Timestamp::now()).await.unwrap();
         let needs = STEPS.len() + 1;
-        let later = with(Step { sql: "alter table files drop column error", needs });
+        let later = with(Step { needs, ..Step::adding("alter table files drop column error") });
         let waits = run_steps(&connection, "catalog_steps", &later, Some(ALIVE)).await.unwrap_err();
         assert!(matches!(waits, Error::OlderNodes { nodes: 1 }), "{waits}");
         connection.batch_execute("rollback; delete from nodes").await.unwrap();

@@ -158,6 +158,7 @@ impl ChatBody {
             ..usual
         };
         request.check()?;
+        app.chat.prepare(&mut request)?;
         if !app.chat.can(&request.format) {
             return Err(Fault::invalid(
                 "response_format",

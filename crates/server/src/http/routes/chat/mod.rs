@@ -85,9 +85,10 @@ pub(crate) async fn reply(
     if dry_run {
         return Ok(answer::estimated(head, payer.estimate(bounds).await?, stream));
     }
+    let turn = payer.turn().await?;
     let charge = payer.reserve(Operation::Chat, bounds.max).await?;
     let chat = app.chat.clone();
-    let answering = async move { chat.ask(&reading, request).await };
+    let answering = async move { chat.ask(&reading, request, turn).await };
     match stream {
         true => answer::streamed(head, answering, charge, usage).await,
         false => answer::whole(head, answering.await?, charge).await,
