@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# What do testssl.sh and sslyze think of the server's TLS?
+#
+#   bench/security/tls.sh
+#
+# Starts a server of its own with its self-signed certificate, and fails on any finding of testssl.sh above LOW and on any
+# vulnerability that sslyze finds, apart from the certificate not being signed by a public authority. Installs nothing: needs
+# testssl (Debian: testssl.sh) and sslyze (PyPI; SSLYZE names it where it is not on the path). QUIRE_BINARY names another
+# binary than target/release/quire.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+quire=${QUIRE_BINARY:-$PWD/target/release/quire}
+sslyze=${SSLYZE:-sslyze}
+testssl=$(command -v testssl || command -v testssl.sh) || { echo "install testssl.sh (Debian's package)" >&2; exit 1; }
+command -v "$sslyze" >/dev/null || { echo "install sslyze (pip install sslyze, in an environment of its own)" >&2; exit 1; }
+work=$(mktemp -d)
+trap 'kill "$server" 2>/dev/null; wait 2>/dev/null; rm -rf "$work"' EXIT
+export QUIRE_DATA=$work/data QUIRE__HTTP__METRICS_LISTEN=
+"$quire" serve --listen 127.0.0.1:0 >"$work/log" 2>&1 &
+server=$!
+for _ in $(seq 100); do grep -q listening "$work/log" && break; sleep 0.2; done
+address=$(grep -o 'https://[0-9.:]*' "$work/log" | head -1)
+address=${address#https://}
+
+# Told of a certificate that no authority signed, it caps the grade at T; what counts is the list of findings.
+"$testssl" --quiet --color 0 --warnings off --jsonfile "$work/testssl.json" "$address" >"$work/testssl.txt" 2>&1 || true
+echo "testssl.sh, findings that are neither OK nor INFO:"
+python3 - "$work/testssl.json" <<'PYTHON'
+import json, sys
+expected = {"cert_chain_of_trust", "cert_crlDistributionPoints", "cert_ocspURL", "cert_revocation", "OCSP_stapling",
+            "DNS_CAArecord", "cert_trust", "overall_grade", "cert_validityPeriod", "cert_extlifeSpan",
+            "grade_cap_reason_1", "cert_notAfter"}
+bad = 0
+findings = json.load(open(sys.argv[1]))
+for finding in findings:
+    if finding["severity"] in ("OK", "INFO"):
+        continue
+    counts = finding["severity"] not in ("LOW", "WARN", "DEBUG") and finding["id"].split(" ")[0] not in expected
+    bad += counts
+    print(f"  {finding['severity']:8} {finding['id']}: {finding['finding']}{'' if counts else '  (expected)'}")
+for finding in findings:
+    if finding["id"] in ("final_score", "overall_grade", "grade_cap_reason_1", "protocol_support_score",
+                         "key_exchange_score", "cipher_strength_score"):
+        print(f"  {finding['id']}: {finding['finding']}")
+sys.exit(bad > 0)
+PYTHON
+echo "sslyze, against Mozilla's intermediate profile:"
+# Its exit status speaks of the certificate too, which is ours by design.
+"$sslyze" --mozilla_config=intermediate "$address" >"$work/sslyze.txt" 2>&1 || true
+sed -n '/COMPLIANCE/,$p' "$work/sslyze.txt"
+if grep -E 'VULNERABLE' "$work/sslyze.txt" | grep -v 'Not vulnerable\|NOT VULNERABLE\|OK -'; then
+    echo "sslyze found a weakness" >&2
+    exit 1
+fi
