@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     config::Config,
     dashboard::Dashboard,
-    http::{auth::Identities, guard::Guard, metrics::Metrics},
+    http::{audience::Streams, auth::Identities, guard::Guard, metrics::Metrics},
     library::Library,
     reindex::RecentQueries,
 };
@@ -46,8 +46,12 @@ pub struct Parts {
     pub identities: Identities,
     /// Slows down whoever guesses keys.
     pub guard: Guard,
+    /// Answers under way that take long.
+    pub streams: Streams,
     /// Cancelled when the server is told to stop; answers that go on for long end then.
     pub shutdown: CancellationToken,
+    /// Cancelled when requests under way have had their time after that: what still goes on ends with an error now.
+    pub drained: CancellationToken,
     /// What `/metrics` shows.
     pub metrics: Metrics,
     /// What the dashboard needs beside all this.

@@ -25,7 +25,7 @@ use crate::{
     app::{App, Parts},
     config::Config,
     dashboard::{About, Dashboard},
-    http::{auth::Identities, guard::Guard, metrics::Metrics},
+    http::{audience::Streams, auth::Identities, guard::Guard, metrics::Metrics},
     reindex::RecentQueries,
 };
 
@@ -91,7 +91,9 @@ pub async fn assemble_with(data: &Path, config: Config, models: Models) -> Resul
         identities: Identities::default(),
         guard: Guard::default(),
         metrics: Metrics::default(),
+        streams: Streams::default(),
         shutdown: CancellationToken::new(),
+        drained: CancellationToken::new(),
         dashboard: Dashboard::new(&config, About::of(data, &models, &config)),
         config,
     });

@@ -107,7 +107,7 @@ pub(super) async fn serve(
     tokio::spawn(sweep(app.clone(), shutdown.clone()));
     tokio::spawn(beat(app.clone(), shutdown.clone()));
     serve_metrics(app, &shutdown).await;
-    tokio::spawn(stop_on_signal(Signals::listen()?, shutdown.clone()));
+    tokio::spawn(stop_on_signal(Signals::listen()?, shutdown.clone(), app.config.http.shutdown_grace()));
     output::say(&announcement.write(app).await?);
     listener::serve(listener, service).await;
     workers.wait().await;
@@ -131,12 +131,23 @@ fn start_workers(app: &App, ingest: &Ingest, shutdown: &CancellationToken) -> Ta
 }
 
 /// The first signal drains, the second ends the process at once.
-async fn stop_on_signal(mut signals: Signals, shutdown: CancellationToken) {
+async fn stop_on_signal(mut signals: Signals, shutdown: CancellationToken, grace: Duration) {
     signals.next().await;
     tracing::info!("Stopping: requests under way may finish; a second signal stops at once");
+    end_within(grace);
     shutdown.cancel();
     signals.next().await;
     std::process::exit(1);
+}
+
+/// Ends the process in time whatever it is doing, blocking work and a runtime that is stuck included: a thread of its own
+/// waits for nobody. Nothing is lost by it that a killed process would not lose.
+fn end_within(grace: Duration) {
+    std::thread::spawn(move || {
+        std::thread::sleep(grace);
+        tracing::warn!("Stopped with work under way that did not end in time");
+        std::process::exit(0);
+    });
 }
 
 /// What tells a server to stop: a service manager's TERM or a person's Ctrl-C.

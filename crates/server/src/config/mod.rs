@@ -2,9 +2,11 @@
 
 mod bounds;
 mod load;
+mod transport;
 
 pub use bounds::{BoundSettings, LoadSettings};
 pub(crate) use load::nearest;
+pub use transport::{Connections, Deadlines};
 
 use std::{
     fmt,
@@ -25,6 +27,10 @@ use serde::Deserialize;
 pub struct Config {
     /// Listening and TLS.
     pub http: Http,
+    /// How many may be connected.
+    pub connections: Connections,
+    /// How long each wait lasts at most.
+    pub deadlines: Deadlines,
     /// How much is too much.
     pub limits: LimitSettings,
     /// How much one account, box or file may hold.
@@ -469,6 +475,7 @@ impl Config {
         if self.limiter.nodes == 0 {
             return Err(ConfigError::new("limiter.nodes must be at least 1"));
         }
+        self.check_transport()?;
         let limits = &self.limits;
         if [limits.key_requests, limits.key_window_s, limits.user_requests, limits.user_window_s].contains(&0)
         {

@@ -42,6 +42,6 @@ pub(super) async fn ask(
     body: JsonBody<ChatBody>,
 ) -> Result<Response, Failure> {
     let payer = Payer::signed_in(&app, at.who.user().id);
-    let head = Head::new(at.here.id, origin, id);
+    let head = Head::new(at.audience(&app), origin, id);
     Ok(reply(&app, at.right, payer, head, body.value).await?)
 }

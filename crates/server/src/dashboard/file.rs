@@ -269,11 +269,11 @@ pub(super) async fn one_page(
 /// The original, to be looked at inside our page: without any rights, whatever it holds.
 pub(super) async fn original(
     State(app): State<App>,
-    AtFile { file, .. }: AtFile<Reading>,
+    AtFile { at, file }: AtFile<Reading>,
     headers: HeaderMap,
 ) -> Result<Response, Failure> {
     let view = view_of(&file);
-    let mut response = links::send(&app, &file, &headers).await?;
+    let mut response = links::send(&app, &file, &headers, at.audience(&app).seated()?).await?;
     let headers = response.headers_mut();
     let (kind, policy) = match view {
         // The browser's reader draws it, and no page of ours; a sandbox would keep even that from working.
@@ -309,7 +309,7 @@ pub(super) async fn download(
     AtFile { at, file }: AtFile<Reading>,
     headers: HeaderMap,
 ) -> Result<Response, Failure> {
-    let mut response = links::send(&app, &file, &headers).await?;
+    let mut response = links::send(&app, &file, &headers, at.audience(&app).seated()?).await?;
     links::describe(response.headers_mut(), &file, false);
     audit::note(&app, &at.who.0, Action::FileDownloaded, Some(at.here.id), file.name.as_str()).await?;
     Ok(response)

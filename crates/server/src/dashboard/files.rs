@@ -29,7 +29,7 @@ use super::{
 };
 use crate::{
     app::App,
-    http::{error::Failure, reply, routes::upload, token},
+    http::{audience::Audience, error::Failure, reply, routes::upload, token},
     library::{Receipt, next_change},
 };
 
@@ -319,28 +319,24 @@ pub(super) async fn read_again(app: &App, writing: &Writing, file: &FileRecord) 
 
 /// Every change of a file of the box, as it happens.
 pub(super) async fn events(State(app): State<App>, at: InBox<Reading>) -> Result<impl IntoResponse, Failure> {
-    let stream = changes(app, at);
+    let audience = at.audience(&app).seated()?;
+    let stream = changes(app, audience);
     Ok(Sse::new(stream).keep_alive(reply::pings()))
 }
 
-fn changes(app: App, at: InBox<Reading>) -> impl Stream<Item = Result<Event, Infallible>> {
+fn changes(app: App, audience: Audience) -> impl Stream<Item = Result<Event, Infallible>> {
     let receiver = app.library.listen();
-    let state = (app, receiver, at);
-    stream::unfold(state, |(app, mut receiver, at)| async move {
+    stream::unfold((app, receiver, audience), |(app, mut receiver, audience)| async move {
         let file = tokio::select! {
-            file = next_change(&mut receiver, at.here.id) => file?,
+            file = next_change(&mut receiver, audience.box_id()) => file?,
+            // The sign-in has ended since, or the role was taken away.
+            _ = audience.ended() => return None,
             () = app.shutdown.cancelled() => return None,
         };
-        // The sign-in may have ended since, or the role been taken away.
-        still_may_read(&app, &at).await.ok()??;
+        audience.check().await.ok()?;
         let row = Row::of(&file);
         let event = json!({"id": row.id, "name": row.name, "kind": row.kind, "size": row.size, "pages": row.pages,
             "status": row.status, "words": row.words, "reason": row.reason, "progress": row.progress});
-        Some((Ok(Event::default().data(event.to_string())), (app, receiver, at)))
+        Some((Ok(Event::default().data(event.to_string())), (app, receiver, audience)))
     })
-}
-
-async fn still_may_read(app: &App, at: &InBox<Reading>) -> Result<Option<Reading>, Fault> {
-    let person = super::visit::person_now(app, &at.who.0.token).await?;
-    Ok(person.and_then(|person| person.may_read(at.here.id).ok()))
 }

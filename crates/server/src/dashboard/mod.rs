@@ -42,7 +42,7 @@ pub use onetime::set_up_link;
 pub use operator::About;
 pub(crate) use page::nowhere;
 use tokio::sync::Semaphore;
-pub(crate) use visit::sweep;
+pub(crate) use visit::{still_may_read, sweep};
 
 use crate::{app::App, config::Config, passwords};
 

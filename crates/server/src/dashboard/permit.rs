@@ -14,7 +14,10 @@ use engine::{
 };
 
 use super::visit::Visit;
-use crate::{app::App, http::error::Failure};
+use crate::{
+    app::App,
+    http::{audience::Audience, error::Failure},
+};
 
 /// Whoever asks, signed in or not.
 pub(super) struct Visiting(pub(super) Arc<Visit>);
@@ -150,6 +153,13 @@ pub(super) struct InBox<P> {
     pub(super) who: SignedIn,
     pub(super) here: Here,
     pub(super) right: P,
+}
+
+impl<P> InBox<P> {
+    /// Whom a long answer about the box is for.
+    pub(super) fn audience(&self, app: &App) -> Audience {
+        Audience::signed_in(app, &self.who.0.token, self.who.user().id, self.here.id)
+    }
 }
 
 impl<P: Permission> FromRequestParts<App> for InBox<P> {

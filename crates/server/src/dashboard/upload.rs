@@ -1,11 +1,10 @@
 //! Uploads from the browser: one file a request, many requests one after the other.
 
 use axum::{
-    extract::{Multipart, State, multipart::MultipartRejection},
+    extract::State,
     response::{IntoResponse, Response},
 };
 use engine::{
-    Fault, Reason,
     access::Writing,
     seams::catalog::{Action, UploadOutcome},
 };
@@ -14,16 +13,15 @@ use serde_json::json;
 use super::{audit, files::Row, permit::InBox};
 use crate::{
     app::App,
-    http::{error::Failure, routes::upload::Received},
+    http::{error::Failure, form::Form, routes::upload::Received},
 };
 
 /// Takes a file in; the page's script asks.
 pub(super) async fn upload(
     State(app): State<App>,
     at: InBox<Writing>,
-    form: Result<Multipart, MultipartRejection>,
+    form: Form,
 ) -> Result<Response, Failure> {
-    let form = form.map_err(|_| Fault::new(Reason::UnsupportedMediaType, "a file comes as a form"))?;
     let (staged, describe) = Received::from_form(&app, form).await?.whole()?;
     let uploaded = app.library.add(&at.right, staged, describe).await?;
     let (file, known) = (uploaded.file, uploaded.outcome == UploadOutcome::Known);

@@ -12,9 +12,9 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use engine::{
-    Fault,
+    Fault, Reason,
     access::Person,
-    ids::UserId,
+    ids::{BoxId, UserId},
     seams::catalog::{NewSession, Place, Session, TokenHash},
 };
 use jiff::Timestamp;
@@ -203,10 +203,17 @@ pub(super) async fn begin(
 }
 
 /// Who a token stands for now: for answers that go on for long.
-pub(super) async fn person_now(app: &App, token: &str) -> Result<Option<Person>, Fault> {
+async fn person_now(app: &App, token: &str) -> Result<Option<Person>, Fault> {
     let now = Timestamp::now();
     let session = app.catalog.session(&hash(token), now, ago(now, IDLE)).await?;
     Ok(session.map(|session| session.person))
+}
+
+/// Whether a sign-in that was good before still is, and still reaches a box: for answers that go on for long.
+pub(crate) async fn still_may_read(app: &App, token: &str, box_id: BoxId) -> Result<(), Fault> {
+    let person = person_now(app, token).await?;
+    let person = person.ok_or_else(|| Fault::new(Reason::KeyRevoked, "the sign-in has ended"))?;
+    person.may_read(box_id).map(drop)
 }
 
 /// Takes the token away from a browser.

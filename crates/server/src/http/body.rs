@@ -1,6 +1,6 @@
 //! JSON bodies and URL parameters: read with a limit, into types, with errors that name the field and warnings for unknown ones.
 
-use std::time::Duration;
+use std::{error::Error, time::Duration};
 
 use axum::{
     body::{Body, Bytes},
@@ -15,11 +15,13 @@ use serde::{
 };
 use serde_json::Value;
 
-use super::error::Failure;
+use super::{error::Failure, incoming::Cut};
 use crate::{app::App, config::nearest};
 
-/// How long a client that sends too much is listened to before the connection is cut.
+/// How long a client that sends too much is listened to before the connection is cut …
 pub const PATIENCE: Duration = Duration::from_secs(10);
+/// … and how long while it sends nothing: it is waiting for the answer, then.
+const LULL: Duration = Duration::from_secs(1);
 
 /// A JSON body of type `T`.
 pub struct JsonBody<T> {
@@ -65,8 +67,13 @@ async fn read(body: Body, limit_kb: usize) -> Result<Bytes, Fault> {
     let mut stream = body.into_data_stream();
     let mut bytes = Vec::new();
     while let Some(more) = stream.next().await {
-        let more =
-            more.map_err(|_| Fault::new(Reason::InvalidParameter, "the body could not be read to its end"))?;
+        let more = match more {
+            Ok(more) => more,
+            Err(error) => {
+                drain(&mut stream).await;
+                return Err(cut_off(&error));
+            }
+        };
         if bytes.len() + more.len() > limit_kb * 1024 {
             drain(&mut stream).await;
             return Err(Fault::new(Reason::TooLarge, format!("the body is larger than {limit_kb} KB"))
@@ -79,8 +86,22 @@ async fn read(body: Body, limit_kb: usize) -> Result<Bytes, Fault> {
 
 /// Reads on and forgets, for a while: a client that is still sending would not see why it is refused.
 pub async fn drain<T, E>(stream: &mut (impl Stream<Item = Result<T, E>> + Unpin)) {
-    let forget = async { while let Some(Ok(_)) = stream.next().await {} };
+    let forget = async { while let Ok(Some(Ok(_))) = tokio::time::timeout(LULL, stream.next()).await {} };
     let _ = tokio::time::timeout(PATIENCE, forget).await;
+}
+
+/// Why a body could not be read to its end.
+pub fn cut_off(error: &(dyn Error + 'static)) -> Fault {
+    let mut causes = std::iter::successors(Some(error), |&error| error.source());
+    match causes.find_map(|cause| cause.downcast_ref::<Cut>()) {
+        Some(Cut::TooLarge { most_mb }) => {
+            Fault::new(Reason::TooLarge, format!("the body is larger than {most_mb} MB"))
+                .hint("the operator can raise limits.file_mb")
+        }
+        Some(slow @ Cut::TooSlow { .. }) => Fault::new(Reason::InvalidParameter, slow.to_string())
+            .hint("send it again when the connection is better"),
+        None => Fault::new(Reason::InvalidParameter, "the body was cut off before its end"),
+    }
 }
 
 /// Reads a body that has come in whole.

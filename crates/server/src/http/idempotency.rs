@@ -35,7 +35,7 @@ use parking_lot::Mutex;
 use sha2::{Digest as _, Sha256};
 use stores::blobs::hexadecimal;
 
-use super::{body, error::Failure, units::LONGEST_CALL};
+use super::{body, error::Failure, form::boundary, incoming};
 use crate::app::App;
 
 const NAME: HeaderName = HeaderName::from_static("idempotency-key");
@@ -61,7 +61,7 @@ pub async fn once(State(app): State<App>, request: Request, next: Next) -> Respo
         Err(fault) => return refuse(request.into_body(), fault).await,
     };
     let (head, body) = request.into_parts();
-    let begun = app.catalog.begin_attempt(new_attempt(&caller, name, &head)).await;
+    let begun = app.catalog.begin_attempt(new_attempt(&app, &caller, name, &head)).await;
     match begun {
         Ok(Begun::First(id)) => first(app, id, head, body, next).await,
         Ok(Begun::Running) => refuse(body, still_running()).await,
@@ -83,7 +83,7 @@ fn name(headers: &HeaderMap) -> Result<Option<IdempotencyKey>, Fault> {
     value.to_str().unwrap_or_default().parse().map(Some).map_err(invalid)
 }
 
-fn new_attempt(caller: &Caller, name: IdempotencyKey, head: &Parts) -> NewAttempt {
+fn new_attempt(app: &App, caller: &Caller, name: IdempotencyKey, head: &Parts) -> NewAttempt {
     let now = Timestamp::now();
     let mut rights = Sha256::new();
     for reading in caller.readable() {
@@ -95,7 +95,7 @@ fn new_attempt(caller: &Caller, name: IdempotencyKey, head: &Parts) -> NewAttemp
         request: request_hash(head),
         rights: hexadecimal(&rights.finalize()),
         now,
-        expires_at: now.saturating_add(LONGEST_CALL).unwrap_or(Timestamp::MAX),
+        expires_at: now.saturating_add(app.config.longest_call()).unwrap_or(Timestamp::MAX),
     }
 }
 
@@ -246,14 +246,14 @@ impl Copy {
 /// Answers a retry from what was kept, if its body is the same.
 async fn again(app: &App, head: &Parts, body: Body, answer: KeptAnswer) -> Response {
     // No request with more than this was ever answered.
-    let most = app.config.limits.file_mb * 1024 * 1024 + MOST_BYTES as u64;
+    let most = incoming::most_bytes(&app.config);
     let mut hash = BodyHash::of(&head.headers);
     let mut stream = body.into_data_stream();
     let mut size = 0;
     while let Some(bytes) = stream.next().await {
-        let Ok(bytes) = bytes else {
-            let cause = "the body could not be read to its end";
-            return Failure(Fault::new(Reason::InvalidParameter, cause)).into_response();
+        let bytes = match bytes {
+            Ok(bytes) => bytes,
+            Err(error) => return Failure(body::cut_off(&error)).into_response(),
         };
         size += bytes.len() as u64;
         if size > most {
@@ -309,17 +309,6 @@ impl BodyHash {
         self.hash.update(&self.tail);
         hexadecimal(&self.hash.finalize())
     }
-}
-
-/// The boundary of a form; never empty.
-fn boundary(headers: &HeaderMap) -> Option<&str> {
-    let (kind, parameters) = headers.get(header::CONTENT_TYPE)?.to_str().ok()?.split_once(';')?;
-    if !kind.trim().to_ascii_lowercase().starts_with("multipart/") {
-        return None;
-    }
-    let mut parameters = parameters.split(';').filter_map(|parameter| parameter.trim().split_once('='));
-    let (_, boundary) = parameters.find(|(name, _)| name.eq_ignore_ascii_case("boundary"))?;
-    Some(boundary.trim_matches('"')).filter(|boundary| !boundary.is_empty())
 }
 
 /// A body that is hashed while somebody else reads it.

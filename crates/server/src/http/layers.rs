@@ -93,12 +93,15 @@ fn log(id: &RequestId, method: &Method, path: &str, status: u16, started: Instan
     }
 }
 
-/// A path fit for the log: no secrets, no control characters, no flood.
+/// Paths whose rest is a secret: whoever has a download link may download.
+const SECRET_BEHIND: &[&str] = &["/d/", "quire_"];
+
+/// A path fit for the log and for errors: no secrets, no control characters, no flood.
 fn loggable(path: &str) -> String {
-    match path.find("quire_") {
-        Some(at) => format!("{}quire_***", path[..at].escape_debug()),
-        None => path.chars().take(200).collect::<String>().escape_debug().to_string(),
-    }
+    let secret = SECRET_BEHIND.iter().filter_map(|mark| Some(path.find(mark)? + mark.len())).min();
+    let (shown, hidden) = secret.map_or((path, ""), |at| (&path[..at], "***"));
+    let shown: String = shown.chars().take(200).collect();
+    format!("{}{hidden}", shown.escape_debug())
 }
 
 /// Under the base path the key is checked and counted before anything else, on unknown routes and methods too.
@@ -264,5 +267,13 @@ mod tests {
     fn the_log_never_sees_a_key_in_a_path() {
         assert_eq!(loggable("/x/quire_AAAAAAAA_secret/y"), "/x/quire_***");
         assert_eq!(loggable("/a\nb"), "/a\\nb");
+    }
+
+    #[test]
+    fn the_log_never_sees_a_download_link() {
+        assert_eq!(loggable("/d/AAECAwQ"), "/d/***");
+        assert_eq!(loggable("/d/quire_AAAAAAAA_secret"), "/d/***");
+        assert_eq!(loggable("/x/quire_AAAAAAAA_/d/AAECAwQ"), "/x/quire_***");
+        assert_eq!(loggable("/boxes/d/x"), "/boxes/d/***", "rather too little than too much");
     }
 }

@@ -7,8 +7,6 @@
 //! let usage  = charge.settle(cost::search(&found.work, found.hits.len())).await?;
 //! ```
 
-use std::time::Duration;
-
 use axum::{extract::FromRequestParts, http::request::Parts};
 use engine::{
     Fault, Reason,
@@ -27,9 +25,6 @@ use crate::app::App;
 /// What stands in the place of a key's prefix where somebody paid in the dashboard. A prefix has eight characters, so it is
 /// none.
 pub const DASHBOARD: &str = "dashboard";
-
-/// Longer than any call can take: whoever holds units for longer has died.
-pub const LONGEST_CALL: Duration = Duration::from_secs(60 * 60);
 
 /// What a call cost, and what is left.
 #[derive(Debug, Clone, Serialize, ToSchema)]
@@ -108,7 +103,7 @@ impl Payer {
             most,
             attempt: self.attempt,
             now,
-            expires_at: now.saturating_add(LONGEST_CALL).unwrap_or(Timestamp::MAX),
+            expires_at: now.saturating_add(self.app.config.longest_call()).unwrap_or(Timestamp::MAX),
         });
         match reserved.await {
             Ok(reservation) => Ok(Charge { app: self.app.clone(), open: Some(reservation), spent: 0 }),
@@ -157,10 +152,25 @@ impl Charge {
         Ok(Usage::of(cost, &balance))
     }
 
+    /// Ends a call before its end, which is not its own fault: it costs what was [`spent`](Self::spent).
+    pub async fn stop(mut self) -> Result<(), Fault> {
+        match self.open.take() {
+            Some(reservation) => end(&self.app, &reservation, self.spent).await,
+            None => Err(ended()),
+        }
+    }
+
     /// Ends a failed call: it costs nothing, whatever was spent.
     pub async fn release(mut self) -> Result<(), Fault> {
         let Some(reservation) = self.open.take() else { return Err(ended()) };
         self.app.catalog.release_units(&reservation).await
+    }
+}
+
+async fn end(app: &App, reservation: &Reservation, spent: u64) -> Result<(), Fault> {
+    match spent {
+        0 => app.catalog.release_units(reservation).await,
+        spent => app.catalog.settle_units(reservation, spent).await.map(drop),
     }
 }
 
@@ -175,11 +185,7 @@ impl Drop for Charge {
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         let (app, spent) = (self.app.clone(), self.spent);
         runtime.spawn(async move {
-            let ended = match spent {
-                0 => app.catalog.release_units(&reservation).await,
-                spent => app.catalog.settle_units(&reservation, spent).await.map(drop),
-            };
-            if let Err(fault) = ended {
+            if let Err(fault) = end(&app, &reservation, spent).await {
                 tracing::error!(error = ?fault, "Could not end the charge of a call");
             }
         });

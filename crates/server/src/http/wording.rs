@@ -1,12 +1,14 @@
-//! Puts the HTTP library's own bare refusals into our envelope.
+//! Puts the HTTP library's own bare refusals into our envelope, and notes how writing goes on.
 //!
 //! A request whose head cannot be read (a malformed or far too large header) never reaches a route: the library itself
-//! writes an empty 400, 414 or 431 and closes. Such an answer is recognised on its way out, because every answer of ours
-//! carries a request id, and is replaced by one with the envelope.
+//! writes an empty 400, 414 or 431 and closes. That answer is replaced on its way out. Bytes of our own answers are never
+//! looked at: the library has none of them left once it flushes while no request is under way, and what it writes after
+//! that, before another request has come, is its own. HTTP/2 is left alone, its refusals being frames.
 
 use std::{
     io::{self, IoSlice, Write},
     pin::Pin,
+    sync::Arc,
     task::{Context, Poll, ready},
 };
 
@@ -16,22 +18,57 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use uuid::Uuid;
 
 use super::{
+    activity::Activity,
     error::{ErrorEnvelope, ErrorObject},
     layers::{self, RequestId},
 };
 use crate::app::App;
 
+/// What an HTTP/2 connection begins with; no HTTP/1.1 method does.
+const HTTP2: &[u8] = b"PRI ";
+
 /// A stream that words bare refusals.
 pub(super) struct Worded<S> {
     stream: S,
     app: App,
+    activity: Arc<Activity>,
+    /// The first bytes that came.
+    start: Vec<u8>,
+    /// How many requests had come when all answers to them were written.
+    answered: u64,
     /// What is written in place of a refusal, and how much of it has been.
     instead: Option<(Vec<u8>, usize)>,
 }
 
 impl<S> Worded<S> {
-    pub(super) fn new(stream: S, app: App) -> Self {
-        Worded { stream, app, instead: None }
+    pub(super) fn new(stream: S, app: App, activity: Arc<Activity>) -> Self {
+        Worded { stream, app, activity, start: Vec::new(), answered: 0, instead: None }
+    }
+
+    /// Whether what is written now is the library's own.
+    fn is_refusal(&self, bytes: &[u8]) -> bool {
+        self.start != HTTP2 && self.activity.begun() == self.answered && is_bare(bytes)
+    }
+
+    /// Called whenever the library has nothing left to write.
+    fn note_flush(&mut self) {
+        if self.activity.is_quiet() {
+            self.answered = self.activity.begun();
+        }
+    }
+
+    /// Keeps the first bytes that come in.
+    fn note_start(&mut self, bytes: &[u8]) {
+        let missing = HTTP2.len() - self.start.len();
+        self.start.extend_from_slice(&bytes[..missing.min(bytes.len())]);
+    }
+
+    fn note(&self, written: &Poll<io::Result<usize>>) {
+        match written {
+            Poll::Pending => self.activity.cannot_write(),
+            Poll::Ready(Ok(bytes)) => self.activity.wrote(*bytes),
+            Poll::Ready(Err(_)) => {}
+        }
     }
 }
 
@@ -70,23 +107,34 @@ fn worded(bytes: &[u8], app: &App) -> Vec<u8> {
     answer
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Worded<S> {
-    fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        let this = self.get_mut();
-        if this.instead.is_none() && is_bare(bytes) {
-            this.instead = Some((worded(bytes, &this.app), 0));
-        }
-        let Some((answer, written)) = &mut this.instead else {
-            return Pin::new(&mut this.stream).poll_write(context, bytes);
-        };
-        while *written < answer.len() {
-            match ready!(Pin::new(&mut this.stream).poll_write(context, &answer[*written..]))? {
+impl<S: AsyncWrite + Unpin> Worded<S> {
+    /// Writes the replacement to its end; then all of the refusal counts as written.
+    fn poll_instead(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        while let Some((answer, written)) = &mut self.instead {
+            match ready!(Pin::new(&mut self.stream).poll_write(context, &answer[*written..]))? {
                 0 => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
                 more => *written += more,
             }
+            if *written == answer.len() {
+                self.instead = None;
+            }
         }
-        this.instead = None;
-        Poll::Ready(Ok(bytes.len()))
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Worded<S> {
+    fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let this = self.get_mut();
+        if this.instead.is_none() && this.is_refusal(bytes) {
+            this.instead = Some((worded(bytes, &this.app), 0));
+        }
+        let written = match this.instead {
+            Some(_) => this.poll_instead(context).map_ok(|()| bytes.len()),
+            None => Pin::new(&mut this.stream).poll_write(context, bytes),
+        };
+        this.note(&written);
+        written
     }
 
     fn poll_write_vectored(
@@ -95,10 +143,13 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Worded<S> {
         parts: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let first = parts.iter().find(|part| !part.is_empty()).map_or(&[][..], |part| part);
-        if self.instead.is_some() || is_bare(first) {
+        if self.instead.is_some() || self.is_refusal(first) {
             return self.poll_write(context, first);
         }
-        Pin::new(&mut self.get_mut().stream).poll_write_vectored(context, parts)
+        let this = self.get_mut();
+        let written = Pin::new(&mut this.stream).poll_write_vectored(context, parts);
+        this.note(&written);
+        written
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -106,11 +157,23 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Worded<S> {
     }
 
     fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.get_mut().stream).poll_flush(context)
+        let this = self.get_mut();
+        this.note_flush();
+        let flushed = Pin::new(&mut this.stream).poll_flush(context);
+        match &flushed {
+            Poll::Pending => this.activity.cannot_write(),
+            Poll::Ready(_) => this.activity.wrote_all(),
+        }
+        flushed
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.get_mut().stream).poll_shutdown(context)
+        let this = self.get_mut();
+        let shut = Pin::new(&mut this.stream).poll_shutdown(context);
+        if shut.is_pending() {
+            this.activity.cannot_write();
+        }
+        shut
     }
 }
 
@@ -120,7 +183,13 @@ impl<S: AsyncRead + Unpin> AsyncRead for Worded<S> {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.get_mut().stream).poll_read(context, buffer)
+        let this = self.get_mut();
+        let before = buffer.filled().len();
+        let read = Pin::new(&mut this.stream).poll_read(context, buffer);
+        if this.start.len() < HTTP2.len() {
+            this.note_start(&buffer.filled()[before..]);
+        }
+        read
     }
 }
 

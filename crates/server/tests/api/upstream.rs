@@ -23,7 +23,7 @@ use crate::{
 
 /// What the stub does with a request.
 #[derive(Clone)]
-enum Act {
+pub(crate) enum Act {
     /// Streams these texts, then ends well.
     Say(Vec<String>),
     /// Streams these texts, then closes the connection.
@@ -41,7 +41,7 @@ enum Act {
 }
 
 /// A server that answers each request by the next act, the last one for ever.
-struct Stub {
+pub(crate) struct Stub {
     url: String,
     seen: Arc<Mutex<Vec<Value>>>,
     asked: Arc<AtomicUsize>,
@@ -50,7 +50,7 @@ struct Stub {
 }
 
 impl Stub {
-    async fn start(acts: Vec<Act>) -> Self {
+    pub(crate) async fn start(acts: Vec<Act>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/v1", listener.local_addr().unwrap());
         let (seen, asked) = (Arc::<Mutex<Vec<Value>>>::default(), Arc::<AtomicUsize>::default());
@@ -71,8 +71,19 @@ impl Stub {
         stub
     }
 
+    pub(crate) fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Waits until somebody has asked.
+    pub(crate) async fn asked(&self) {
+        while self.asked.load(Ordering::SeqCst) == 0 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+
     /// A server of ours that asks this one, with so many seconds of patience.
-    async fn app(&self, seconds: u64) -> TestApp {
+    pub(crate) async fn app(&self, seconds: u64) -> TestApp {
         let mut config = roomy();
         config.answerer.kind = AnswererKind::Upstream;
         config.answerer.url = self.url.clone();

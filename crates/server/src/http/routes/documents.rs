@@ -25,7 +25,8 @@ use super::sources;
 use crate::{
     app::App,
     http::{
-        auth::{ReadingBox, ReadingFile},
+        audience::Audience,
+        auth::{Asking, ReadingBox, ReadingFile},
         body::JsonBody,
         error::{ErrorEnvelope, Failure},
         reply::{Envelope, Reply, Success},
@@ -144,6 +145,7 @@ impl PageObject {
     ))]
 pub(super) async fn retrieve_full(
     State(app): State<App>,
+    Asking(caller): Asking,
     ReadingBox(reading): ReadingBox,
     body: JsonBody<FullBody>,
 ) -> Result<Response, Failure> {
@@ -155,7 +157,8 @@ pub(super) async fn retrieve_full(
     let partial = body.value.partial.unwrap_or(false);
     let (files, missing) = sources::find(&app, &reading, sources, partial).await?;
     let answer = Answer { files, wanted, missing: partial.then_some(missing), warnings: body.warnings };
-    Ok(answer.stream(app, reading))
+    let audience = Audience::of_key(&app, &caller, reading.box_id()).seated()?;
+    Ok(answer.stream(app, reading, audience))
 }
 
 /// Ranges of pages in one request: each is looked up in every document.
@@ -216,8 +219,9 @@ struct Answer {
 type Part = Result<Bytes, std::io::Error>;
 
 impl Answer {
-    fn stream(self, app: App, reading: Reading) -> Response {
-        let (sender, mut receiver) = mpsc::channel::<Part>(4);
+    /// Pages are read one batch ahead, and each batch is sent only while the key may still read them.
+    fn stream(self, app: App, reading: Reading, audience: Audience) -> Response {
+        let (sender, mut receiver) = mpsc::channel::<Part>(1);
         tokio::spawn(async move {
             if let Err(fault) = self.write(&app, &reading, &sender).await {
                 tracing::error!(error = ?fault, "A document could not be read to its end");
@@ -226,7 +230,7 @@ impl Answer {
             }
         });
         let parts = stream::poll_fn(move |context| receiver.poll_recv(context));
-        let mut response = Response::new(Body::from_stream(parts));
+        let mut response = Response::new(Body::from_stream(audience.guard(parts)));
         response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
         response
     }

@@ -1,20 +1,26 @@
 //! `GET /boxes/{box_id}/events`: every change of a file's status, as it happens.
 
-use std::convert::Infallible;
+use std::{convert::Infallible, sync::Arc};
 
 use axum::{
     extract::State,
     response::sse::{Event, Sse},
 };
-use engine::seams::catalog::{FileQuery, FileRecord, FileStatus, SortKey};
+use engine::{
+    Fault,
+    seams::catalog::{FileQuery, FileRecord, FileStatus, SortKey},
+};
 use futures::{Stream, StreamExt, stream};
+use tokio::sync::broadcast::Receiver;
 
 use super::files::FileObject;
 use crate::{
     app::App,
     http::{
-        auth::{self, Asking, ReadingBox},
-        error::{ErrorEnvelope, Failure},
+        audience::{Audience, stopping},
+        auth::{Asking, ReadingBox},
+        error::{ErrorEnvelope, ErrorObject, Failure},
+        layers::RequestId,
         origin::Origin,
         reply,
     },
@@ -36,7 +42,9 @@ pub(super) async fn events(
     Asking(caller): Asking,
     ReadingBox(reading): ReadingBox,
     origin: Origin,
+    id: RequestId,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Failure> {
+    let audience = Audience::of_key(&app, &caller, reading.box_id()).seated()?;
     // Listening starts before looking, so that nothing falls between the two.
     let receiver = app.library.listen();
     let under_way = FileQuery {
@@ -53,18 +61,43 @@ pub(super) async fn events(
         let origin = origin.clone();
         stream::iter(first).map(move |file| event(file, &origin))
     };
-    let state = (app, receiver, caller.prefix.clone(), origin);
-    let changes = stream::unfold(state, move |(app, mut receiver, prefix, origin)| async move {
-        let file = tokio::select! {
-            file = next_change(&mut receiver, reading.box_id()) => file?,
-            () = app.shutdown.cancelled() => return None,
-        };
-        // The key may have been revoked since the stream began.
-        auth::still_may_read(&app, &prefix, reading.box_id()).await.ok()?;
-        let event = event(FileRecord::clone(&file), &origin);
-        Some((event, (app, receiver, prefix, origin)))
+    let listening = Listening { app, receiver, audience, origin, id };
+    let changes = stream::unfold(Some(listening), |listening| async move {
+        let mut listening = listening?;
+        match listening.next().await {
+            Ok(file) => Some((event(FileRecord::clone(&file), &listening.origin), Some(listening))),
+            Err(fault) => Some((listening.last_words(&fault), None)),
+        }
     });
     Ok(Sse::new(start.chain(changes)).keep_alive(reply::pings()))
+}
+
+/// A listener, and what they hear.
+struct Listening {
+    app: App,
+    receiver: Receiver<Arc<FileRecord>>,
+    audience: Audience,
+    origin: Origin,
+    id: RequestId,
+}
+
+impl Listening {
+    /// The next change of a file of the box, or why there will be none.
+    async fn next(&mut self) -> Result<Arc<FileRecord>, Fault> {
+        let file = tokio::select! {
+            file = next_change(&mut self.receiver, self.audience.box_id()) => file.ok_or_else(stopping)?,
+            fault = self.audience.ended() => return Err(fault),
+            () = self.app.shutdown.cancelled() => return Err(stopping()),
+        };
+        self.audience.check().await?;
+        Ok(file)
+    }
+
+    /// The last event: why the stream ends.
+    fn last_words(&self, fault: &Fault) -> Result<Event, Infallible> {
+        let envelope = ErrorEnvelope { success: false, error: ErrorObject::of(fault, Some(&self.id)) };
+        Ok(Event::default().event("error").data(serde_json::to_string(&envelope).expect("plain JSON")))
+    }
 }
 
 fn event(file: FileRecord, origin: &Origin) -> Result<Event, Infallible> {

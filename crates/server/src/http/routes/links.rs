@@ -17,6 +17,7 @@ use super::no_such_file;
 use crate::{
     app::App,
     http::{
+        audience::Audience,
         auth::{self, Asking, ReadingFile},
         body::{JsonBody, parameters},
         error::{ErrorEnvelope, Failure},
@@ -181,12 +182,19 @@ pub(super) async fn download(
     };
     let caller = auth::usable(&app, &link.prefix).await.map_err(dead)?;
     let file = auth::readable_file(&app, &caller, link.file).await.map_err(dead)?.record;
-    let mut response = send(&app, &file, &headers).await?;
+    let audience = Audience::of_key(&app, &caller, file.box_id).seated()?;
+    let mut response = send(&app, &file, &headers, audience).await?;
     describe(response.headers_mut(), &file, link.inline);
     Ok(response)
 }
 
-pub(crate) async fn send(app: &App, file: &FileRecord, headers: &HeaderMap) -> Result<Response, Fault> {
+/// An original or a part of it, as `Range` and `If-None-Match` want it.
+pub(crate) async fn send(
+    app: &App,
+    file: &FileRecord,
+    headers: &HeaderMap,
+    audience: Audience,
+) -> Result<Response, Fault> {
     let tag = format!("\"{}\"", file.sha256);
     let same = |name: HeaderName| {
         let value = headers.get(name).and_then(|value| value.to_str().ok());
@@ -207,7 +215,7 @@ pub(crate) async fn send(app: &App, file: &FileRecord, headers: &HeaderMap) -> R
     let body = if length == 0 {
         Body::empty()
     } else {
-        Body::from_stream(app.library.blobs.read(&file.sha256, range.clone()).await?)
+        Body::from_stream(audience.guard(app.library.blobs.read(&file.sha256, range.clone()).await?))
     };
     let mut response = (status, body).into_response();
     let headers = response.headers_mut();

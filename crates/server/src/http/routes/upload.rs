@@ -1,10 +1,7 @@
 //! `POST /boxes/{box_id}/files`: a form comes in part by part; the file goes to disk while it is hashed.
 
 use axum::{
-    extract::{
-        Multipart, State,
-        multipart::{Field, MultipartError, MultipartRejection},
-    },
+    extract::State,
     http::StatusCode,
     response::{IntoResponse, Response},
 };
@@ -24,6 +21,7 @@ use crate::{
         auth::WritingBox,
         body,
         error::{ErrorEnvelope, Failure},
+        form::{Form, Part},
         origin::Origin,
         reply::{Envelope, Success},
     },
@@ -78,12 +76,8 @@ pub(super) async fn upload(
     WritingBox(writing): WritingBox,
     actor: Actor,
     origin: Origin,
-    form: Result<Multipart, MultipartRejection>,
+    form: Form,
 ) -> Result<Response, Failure> {
-    let form = form.map_err(|_| {
-        let cause = "send the file as a form: `Content-Type: multipart/form-data` with a part named `file`";
-        Fault::new(Reason::UnsupportedMediaType, cause)
-    })?;
     let mut received = Received::from_form(&app, form).await?;
     let warnings = std::mem::take(&mut received.warnings);
     let (staged, describe) = received.whole()?;
@@ -110,30 +104,48 @@ pub(crate) struct Received {
 }
 
 impl Received {
-    pub(crate) async fn from_form(app: &App, mut form: Multipart) -> Result<Self, Fault> {
+    /// Reads a form; the sender of one that is refused is listened to for a while, so that they hear why.
+    pub(crate) async fn from_form(app: &App, mut form: Form) -> Result<Self, Fault> {
         let mut received = Received::default();
-        while let Some(field) = form.next_field().await.map_err(broken_form)? {
-            let name = field.name().unwrap_or_default().to_string();
-            match name.as_str() {
-                "file" if received.staged.is_some() => {
-                    return Err(Fault::invalid(
-                        "file",
-                        "one upload carries one `file`; send the others one by one",
-                    ));
-                }
-                "file" => received.staged = Some(stage(app, field).await?),
-                "name" => received.name = Some(parse_name(&text(field, "name").await?)?),
-                "metadata" => received.metadata = Some(parse_metadata(&text(field, "metadata").await?)?),
-                "tags" => {
-                    received.tags.get_or_insert_default().extend(parse_tags(&text(field, "tags").await?)?)
-                }
-                "externalId" | "external_id" => {
-                    received.external_id = Some(parse_external_id(&text(field, "externalId").await?)?);
-                }
-                other => received.warnings.push(body::warning(other, FIELDS)),
+        match received.read(app, &mut form).await {
+            Ok(()) => Ok(received),
+            Err(fault) => {
+                form.drain().await;
+                Err(fault)
             }
         }
-        Ok(received)
+    }
+
+    async fn read(&mut self, app: &App, form: &mut Form) -> Result<(), Fault> {
+        while let Some(part) = form.next_part().await? {
+            match part.name.as_str() {
+                "file" => {
+                    only_once(self.staged.is_some(), "file")?;
+                    self.staged = Some(stage(app, form, part).await?);
+                }
+                "name" => {
+                    only_once(self.name.is_some(), "name")?;
+                    self.name = Some(parse_name(&form.text("name", FIELD_BYTES).await?)?);
+                }
+                "metadata" => {
+                    only_once(self.metadata.is_some(), "metadata")?;
+                    self.metadata = Some(parse_metadata(&form.text("metadata", FIELD_BYTES).await?)?);
+                }
+                // Many clients send a list as one field for each of its items.
+                "tags" => {
+                    let mut tags = self.tags.take().unwrap_or_default();
+                    tags.extend(parse_tags(&form.text("tags", FIELD_BYTES).await?)?);
+                    self.tags = Some(check_tags(tags)?);
+                }
+                "externalId" | "external_id" => {
+                    only_once(self.external_id.is_some(), "externalId")?;
+                    let id = form.text("externalId", FIELD_BYTES).await?;
+                    self.external_id = Some(parse_external_id(&id)?);
+                }
+                other => self.warnings.push(body::warning(other, FIELDS)),
+            }
+        }
+        Ok(())
     }
 
     /// The file, and how to describe it to the catalog.
@@ -155,15 +167,25 @@ impl Received {
     }
 }
 
+/// Of two values one would be lost, and nobody could say which was meant.
+fn only_once(there: bool, name: &str) -> Result<(), Fault> {
+    match (there, name) {
+        (false, _) => Ok(()),
+        (true, "file") => {
+            Err(Fault::invalid("file", "one upload carries one `file`; send the others one by one"))
+        }
+        (true, _) => Err(Fault::invalid(name, format!("the form has more than one `{name}`"))),
+    }
+}
+
 /// Writes a file part to disk as it comes in, hashing it on the way; never holds more than a piece of it.
-async fn stage(app: &App, mut field: Field<'_>) -> Result<(Staged, FileName, String), Fault> {
-    let name = parse_name(field.file_name().unwrap_or("unnamed"))?;
-    let media_type = field.content_type().unwrap_or("application/octet-stream").to_string();
+async fn stage(app: &App, form: &mut Form, part: Part) -> Result<(Staged, FileName, String), Fault> {
+    let name = parse_name(part.file_name.as_deref().unwrap_or("unnamed"))?;
+    let media_type = part.content_type.unwrap_or_else(|| "application/octet-stream".into());
     let most = app.config.limits.file_mb * 1024 * 1024;
     let mut incoming = app.library.blobs.receive()?;
-    while let Some(bytes) = field.chunk().await.map_err(broken_form)? {
+    while let Some(bytes) = form.next_piece().await? {
         if incoming.size() + bytes.len() as u64 > most {
-            body::drain(&mut field).await;
             let limit = app.config.limits.file_mb;
             return Err(Fault::new(Reason::TooLarge, format!("{} is larger than {limit} MB", name.as_str()))
                 .param("file")
@@ -173,23 +195,6 @@ async fn stage(app: &App, mut field: Field<'_>) -> Result<(Staged, FileName, Str
     }
     let staged = tokio::task::spawn_blocking(move || incoming.finish()).await.map_err(Fault::internal)??;
     Ok((staged, name, media_type))
-}
-
-async fn text(mut field: Field<'_>, name: &str) -> Result<String, Fault> {
-    let mut bytes = Vec::new();
-    while let Some(more) = field.chunk().await.map_err(broken_form)? {
-        bytes.extend_from_slice(&more);
-        if bytes.len() > FIELD_BYTES {
-            let cause = format!("`{name}` is larger than {} KB", FIELD_BYTES / 1024);
-            return Err(Fault::new(Reason::TooLarge, cause).param(name));
-        }
-    }
-    String::from_utf8(bytes).map_err(|_| Fault::invalid(name, format!("`{name}` is not UTF-8")))
-}
-
-fn broken_form(error: MultipartError) -> Fault {
-    tracing::debug!(%error, "A form could not be read");
-    Fault::new(Reason::InvalidParameter, "the form is cut off or not well-formed multipart/form-data")
 }
 
 pub(crate) fn parse_name(text: &str) -> Result<FileName, Fault> {

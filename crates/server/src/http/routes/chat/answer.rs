@@ -25,6 +25,7 @@ use uuid::Uuid;
 
 use crate::http::{
     BASE,
+    audience::Audience,
     error::{ErrorEnvelope, ErrorObject},
     layers::RequestId,
     origin::Origin,
@@ -169,15 +170,25 @@ fn annotations(text: &str, citations: &[CitationObject]) -> Vec<Value> {
 pub(crate) struct Head {
     id: String,
     created: i64,
-    model: BoxId,
+    audience: Audience,
     origin: Origin,
     request: RequestId,
 }
 
 impl Head {
-    pub(crate) fn new(model: BoxId, origin: Origin, request: RequestId) -> Self {
+    pub(crate) fn new(audience: Audience, origin: Origin, request: RequestId) -> Self {
         let id = format!("chatcmpl-{}", Uuid::now_v7().simple());
-        Head { id, created: Timestamp::now().as_second(), model, origin, request }
+        Head { id, created: Timestamp::now().as_second(), audience, origin, request }
+    }
+
+    /// Takes a place for a stream.
+    pub(super) fn seated(self) -> Result<Self, Fault> {
+        Ok(Head { audience: self.audience.seated()?, ..self })
+    }
+
+    /// The box that answers.
+    fn model(&self) -> BoxId {
+        self.audience.box_id()
     }
 
     fn completion(self, text: String, outcome: Outcome, units: Usage) -> Json<CompletionEnvelope> {
@@ -189,11 +200,12 @@ impl Head {
         let annotations = annotations(&text, &citations);
         let message = MessageObject { role: "assistant", content: text, refusal: None, annotations };
         let finish_reason = finish_reason(outcome.finish);
+        let model = self.model().to_string();
         let completion = Completion {
             id: self.id,
             object: "chat.completion",
             created: self.created,
-            model: self.model.to_string(),
+            model,
             choices: [Choice { index: 0, message, logprobs: None, finish_reason }],
             usage: ChatUsage::of(outcome.tokens, units),
             citations,
@@ -233,7 +245,14 @@ pub(super) async fn whole(
 ) -> Result<Response, Fault> {
     let mut text = String::new();
     loop {
-        let more = match answering.next().await {
+        let more = tokio::select! {
+            more = answering.next() => more,
+            fault = head.audience.ended() => {
+                charge.stop().await?;
+                return Err(fault);
+            }
+        };
+        let more = match more {
             Ok(Some(more)) => more,
             Ok(None) => break,
             Err(fault) => {
@@ -244,6 +263,11 @@ pub(super) async fn whole(
         text.push_str(&more);
         // Whoever goes away now pays for what was done.
         charge.spent(price(answering.work()));
+    }
+    // Work was done for somebody who may no longer see it: it is charged, and not sent.
+    if let Err(fault) = head.audience.check().await {
+        charge.stop().await?;
+        return Err(fault);
     }
     let outcome = answering.outcome();
     let usage = charge.settle(price(outcome.work)).await?;
@@ -264,14 +288,22 @@ fn step(mut answering: Answering) -> Step {
 pub(super) async fn streamed(
     head: Head,
     answering: impl Future<Output = Result<Answering, Fault>> + Send + 'static,
-    charge: Charge,
+    mut charge: Charge,
     usage: bool,
 ) -> Result<Response, Fault> {
     let mut frames = Frames::new(head, usage);
     frames.open();
     let mut first: Step = Box::pin(async move { step(answering.await?).await });
-    let next: Step = match tokio::time::timeout(PATIENCE, &mut first).await {
-        Ok(begun) => Box::pin(ready(Ok(begun?))),
+    let begun = tokio::select! {
+        begun = tokio::time::timeout(PATIENCE, &mut first) => begun,
+        fault = frames.head.audience.ended() => return Err(fault),
+    };
+    let next: Step = match begun {
+        Ok(begun) => {
+            let begun = begun?;
+            charge.spent(price(begun.0.work()));
+            Box::pin(ready(Ok(begun)))
+        }
         Err(_) => first,
     };
     Ok(frames.respond(Some(UnderWay { next, charge })))
@@ -299,7 +331,7 @@ impl Frames {
     /// A frame with this choice.
     fn frame(&self, choices: Value) -> Value {
         let mut frame = json!({"id": self.head.id, "object": "chat.completion.chunk", "created": self.head.created,
-            "model": self.head.model, "choices": choices, "success": true});
+            "model": self.head.model(), "choices": choices, "success": true});
         if self.usage {
             frame["usage"] = Value::Null;
         }
@@ -357,7 +389,14 @@ impl Frames {
     /// Goes on with the answer until there is something to send; nothing when all was sent.
     async fn go_on(&mut self, waiting: &mut Option<UnderWay>) {
         let Some(UnderWay { next, mut charge }) = waiting.take() else { return };
-        match next.await {
+        let gone_on = tokio::select! {
+            gone_on = next => gone_on,
+            fault = self.head.audience.ended() => return self.stop(charge, &fault).await,
+        };
+        if let Err(fault) = self.head.audience.check().await {
+            return self.stop(charge, &fault).await;
+        }
+        match gone_on {
             Ok((answering, Some(text))) => {
                 charge.spent(price(answering.work()));
                 self.text(&text);
@@ -378,6 +417,14 @@ impl Frames {
                 self.fail(&fault);
             }
         }
+    }
+
+    /// Ends an answer that was going well: what was done is charged.
+    async fn stop(&mut self, charge: Charge, fault: &Fault) {
+        if let Err(fault) = charge.stop().await {
+            tracing::error!(error = ?fault, "Could not charge for a stream that was ended");
+        }
+        self.fail(fault);
     }
 
     /// The stream. Whoever goes away drops it, and with it the work and the charge.

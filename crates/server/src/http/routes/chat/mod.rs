@@ -17,6 +17,7 @@ use crate::{
     app::App,
     http::{
         BASE,
+        audience::Audience,
         auth::{Asking, ReadingBox},
         body::JsonBody,
         error::{ErrorEnvelope, Failure},
@@ -46,7 +47,7 @@ pub(super) async fn complete(
 ) -> Result<Response, Failure> {
     let header = headers.get("x-box-id").map(|value| value.to_str().unwrap_or(""));
     let reading = body.value.named_box(&caller, header)?;
-    let head = Head::new(reading.box_id(), origin, id);
+    let head = Head::new(Audience::of_key(&app, &caller, reading.box_id()), origin, id);
     Ok(reply(&app, reading, payer, head, body.value).await?)
 }
 
@@ -61,13 +62,14 @@ pub(super) async fn complete(
     ))]
 pub(super) async fn complete_in_box(
     State(app): State<App>,
+    Asking(caller): Asking,
     ReadingBox(reading): ReadingBox,
     payer: Payer,
     origin: Origin,
     id: RequestId,
     body: JsonBody<ChatBody>,
 ) -> Result<Response, Failure> {
-    let head = Head::new(reading.box_id(), origin, id);
+    let head = Head::new(Audience::of_key(&app, &caller, reading.box_id()), origin, id);
     Ok(reply(&app, reading, payer, head, body.value).await?)
 }
 
@@ -85,6 +87,7 @@ pub(crate) async fn reply(
     if dry_run {
         return Ok(answer::estimated(head, payer.estimate(bounds).await?, stream));
     }
+    let head = if stream { head.seated()? } else { head };
     let turn = payer.turn().await?;
     let charge = payer.reserve(Operation::Chat, bounds.max).await?;
     let chat = app.chat.clone();
