@@ -1,6 +1,6 @@
 //! What happens to files as a whole: receiving, deleting, tidying up. Keeps catalog, originals and index in step.
 
-use std::sync::Arc;
+use std::{collections::HashSet, sync::Arc, time::Duration};
 
 use engine::{
     Fault,
@@ -13,7 +13,12 @@ use engine::{
 };
 use stores::blobs::{Blobs, Staged};
 use tokio::sync::{Notify, broadcast};
+use tokio_util::sync::CancellationToken;
 
+/// How often it is looked whether a deletion is to be finished.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// After how many such looks originals are compared with what files want: once a day.
+const SWEEP_AFTER: u32 = 24 * 60 * 60;
 /// Events kept for a listener that is slow; one that is slower misses some and is told so.
 const EVENTS_KEPT: usize = 1024;
 
@@ -34,7 +39,7 @@ pub struct Library {
 pub struct Receipt {
     /// The file as it was.
     pub file: FileRecord,
-    /// Originals removed: none while another file is of the same bytes.
+    /// Originals that the box no longer has: none while another of its files is of the same bytes.
     pub originals: u64,
     /// Pages, chunks and vectors removed.
     pub removed: Removed,
@@ -79,7 +84,7 @@ impl Library {
                 return Err(fault);
             }
         };
-        if let Some(superseded) = &uploaded.superseded {
+        for superseded in &uploaded.superseded {
             self.remove_original(superseded).await?;
         }
         self.tell(uploaded.file.clone());
@@ -87,26 +92,31 @@ impl Library {
         Ok(uploaded)
     }
 
-    /// Deletes a file: when this returns, nothing of it can be read, searched, cited or downloaded.
-    pub async fn delete(&self, writing: &Writing, file: FileId) -> Result<Option<Receipt>, Fault> {
-        let _claimed = self.claim(writing.box_id(), file).await?;
-        let Some(deletion) = self.catalog.begin_delete(writing, file).await? else { return Ok(None) };
-        self.tell(FileRecord { status: FileStatus::Deleting, ..deletion.file.clone() });
-        self.finish_delete(deletion).await.map(Some)
+    /// Deletes a file: when this returns, nothing of it can be read, searched, cited or downloaded, and nothing is left
+    /// of it on the disk. Once begun it is done to its end, also where whoever asked for it has gone.
+    pub async fn delete(self: &Arc<Self>, writing: &Writing, file: FileId) -> Result<Option<Receipt>, Fault> {
+        let (library, writing) = (self.clone(), *writing);
+        let deleting = tokio::spawn(async move {
+            let _claimed = library.claim(writing.box_id(), file).await?;
+            let Some(deletion) = library.catalog.begin_delete(&writing, file).await? else { return Ok(None) };
+            library.tell(FileRecord { status: FileStatus::Deleting, ..deletion.file.clone() });
+            library.finish_delete(deletion).await.map(Some)
+        });
+        deleting.await.map_err(Fault::internal)?
     }
 
+    /// The rest of a deletion that was begun, by whoever has claimed the file; done twice it does nothing.
     async fn finish_delete(&self, deletion: Deletion) -> Result<Receipt, Fault> {
-        let Deletion { file, originals } = deletion;
+        let Deletion { file, originals, last_of_box } = deletion;
         let writing = Writing::for_operator(file.box_id);
         let removed = self.index.remove(&writing, file.id).await?;
         // An earlier index of the box that is kept to go back to, or one under way, is not to keep it either.
         self.index.draft().remove(&writing, file.id).await?;
-        let mut gone = 0;
         for sha256 in originals {
-            gone += u64::from(self.remove_original(&sha256).await?);
+            self.remove_original(&sha256).await?;
         }
         self.catalog.finish_delete(&writing, file.id).await?;
-        Ok(Receipt { file, originals: gone, removed })
+        Ok(Receipt { file, originals: last_of_box, removed })
     }
 
     /// Removes an original that no file refers to.
@@ -115,27 +125,76 @@ impl Library {
         self.blobs.remove_unless(sha256, || self.catalog.original_is_wanted(sha256)).await
     }
 
-    /// Deletes a whole box with everything in it. Access ends first, then what could have been accessed.
-    pub async fn delete_box(&self, owning: &Owning) -> Result<(), Fault> {
-        let writing = owning.managing().writing();
-        let originals = self.catalog.originals_of_box(writing).await?;
-        self.catalog.delete_box(owning).await?;
-        self.index.drop_box(writing).await?;
-        self.index.draft().drop_box(writing).await?;
-        for sha256 in originals {
+    /// Deletes a whole box with everything in it. Access ends first, then what could have been accessed. Once begun it is
+    /// done to its end: by this, or by whoever looks for deletions to finish.
+    pub async fn delete_box(self: &Arc<Self>, owning: &Owning) -> Result<(), Fault> {
+        let (library, owning) = (self.clone(), *owning);
+        let deleting = tokio::spawn(async move {
+            library.catalog.begin_delete_box(&owning).await?;
+            library.finish_delete_box(owning.box_id()).await
+        });
+        deleting.await.map_err(Fault::internal)?
+    }
+
+    /// Whoever changes the content of the box has claimed it, and is waited for; whoever comes later sees that it is going
+    /// away. The record goes last: until then a crash leaves something to go on from.
+    async fn finish_delete_box(&self, box_id: BoxId) -> Result<(), Fault> {
+        let writing = Writing::for_operator(box_id);
+        let _held = self.hold(box_id).await?;
+        self.index.drop_box(&writing).await?;
+        self.index.draft().drop_box(&writing).await?;
+        for sha256 in self.catalog.originals_of_box(&writing).await? {
             self.remove_original(&sha256).await?;
         }
-        Ok(())
+        self.catalog.finish_delete_box(&writing).await
     }
 
     /// After a crash: finishes what was begun, before anything new comes in.
     pub async fn recover(&self) -> Result<(), Fault> {
         self.blobs.recover(|sha256| async move { self.catalog.original_is_wanted(&sha256).await }).await?;
+        self.finish_deletions().await?;
+        self.sweep_originals().await
+    }
+
+    /// Finishes deletions that were begun: by a node that died, or by a command that left them to this server.
+    pub async fn finish_deletions(&self) -> Result<(), Fault> {
+        for box_id in self.catalog.half_deleted_boxes().await? {
+            self.finish_delete_box(box_id).await?;
+        }
         for deletion in self.catalog.half_deleted().await? {
             let _claimed = self.claim(deletion.file.box_id, deletion.file.id).await?;
             self.finish_delete(deletion).await?;
         }
         Ok(())
+    }
+
+    /// Removes originals that no file refers to: of uploads that a crash cut short before they became files, and of
+    /// versions that were replaced right before one.
+    pub async fn sweep_originals(&self) -> Result<(), Fault> {
+        let wanted: HashSet<String> = self.catalog.wanted_originals().await?.into_iter().collect();
+        for sha256 in self.blobs.names().await?.iter().filter(|name| !wanted.contains(*name)) {
+            self.remove_original(sha256).await?;
+        }
+        Ok(())
+    }
+
+    /// Does so until shutdown.
+    pub async fn tend(&self, shutdown: CancellationToken) {
+        let mut looks: u32 = 0;
+        loop {
+            tokio::select! {
+                () = tokio::time::sleep(LOOK_EVERY) => looks = looks.wrapping_add(1),
+                () = shutdown.cancelled() => return,
+            }
+            if let Err(fault) = self.finish_deletions().await {
+                tracing::warn!(error = ?fault, "Could not finish a deletion; it is tried again");
+            }
+            if looks.is_multiple_of(SWEEP_AFTER)
+                && let Err(fault) = self.sweep_originals().await
+            {
+                tracing::warn!(error = ?fault, "Could not look for originals that nobody wants");
+            }
+        }
     }
 
     /// Tells listeners, on all nodes, that a file changed.

@@ -1,4 +1,4 @@
-//! Indexes boxes anew when an operator asks for it: beside the old index, without a gap, with a way back.
+//! Indexes boxes again when an operator asks for it: beside the old index, without a gap, with a way back.
 
 use std::{
     collections::{HashMap, HashSet, VecDeque},
@@ -6,12 +6,12 @@ use std::{
 };
 
 use engine::{
-    Fault,
+    Fault, Reason,
     access::Writing,
     ids::{BoxId, FileId},
     ingest::{Draft, Ingest},
     seams::{
-        catalog::{Catalog, RecentQuery, ReindexAction, ReindexState},
+        catalog::{Catalog, FileRecord, Held, RecentQuery, ReindexAction, ReindexState},
         index::Contents,
     },
     search::{Search, SearchHits, SearchRequest},
@@ -102,24 +102,26 @@ pub async fn next(library: &Library, ingest: &Ingest, search: &Search) -> Result
     Ok(true)
 }
 
-/// Builds a draft while the box goes on as it is, catches up with the changes made meanwhile, and changes over.
+/// Builds a draft while the box goes on as it is, catches up with the changes made meanwhile, and changes over. A draft
+/// that comes to nothing is taken away, with whatever text it has.
 async fn rebuild(
     library: &Library,
     ingest: &Ingest,
     search: &Search,
     writing: &Writing,
 ) -> Result<Value, Fault> {
-    let index = &library.index;
-    index.draft().drop_box(writing).await?;
-    let before = index.contents(writing.reading()).await?.model;
-    let mut draft = Draft::default();
-    catch_up(library, ingest, writing, &mut draft).await?;
-    let compared = compare(library, search, writing).await?;
-    // From here on nobody changes the box until the draft is in place.
-    let _held = library.hold(writing.box_id()).await?;
-    let contents = catch_up(library, ingest, writing, &mut draft).await?;
-    index.adopt(writing).await?;
-    let after = index.contents(writing.reading()).await?;
+    library.index.draft().drop_box(writing).await?;
+    let before = library.index.contents(writing.reading()).await?.model;
+    let (contents, compared, held) = match build(library, ingest, search, writing).await {
+        Ok(built) => built,
+        Err(fault) => {
+            let _held = library.hold(writing.box_id()).await?;
+            library.index.draft().drop_box(writing).await?;
+            return Err(fault);
+        }
+    };
+    let _held = adopt(library, writing, held).await?;
+    let after = library.index.contents(writing.reading()).await?;
     for held in &after.files {
         library.catalog.note_chunks(writing, held.file, held.chunks as u32).await?;
     }
@@ -131,12 +133,39 @@ async fn rebuild(
     }))
 }
 
-/// Copies what the draft lacks and takes out what the box no longer has.
+/// The draft with all that the box has, and the box held, so that nobody changes it until the draft is in place.
+async fn build(
+    library: &Library,
+    ingest: &Ingest,
+    search: &Search,
+    writing: &Writing,
+) -> Result<(Contents, Vec<f64>, Held), Fault> {
+    let mut draft = Draft::default();
+    catch_up(library, ingest, writing, &mut draft, false).await?;
+    let compared = compare(library, search, writing).await?;
+    let held = library.hold(writing.box_id()).await?;
+    if !library.catalog.box_stays(writing.box_id()).await? {
+        return Err(Fault::new(Reason::NotFound, "the box was deleted meanwhile"));
+    }
+    let contents = catch_up(library, ingest, writing, &mut draft, true).await?;
+    Ok((contents, compared, held))
+}
+
+/// Changes over, to the end: the index does so also when nobody waits for it any more, and the box stays held that long.
+async fn adopt(library: &Library, writing: &Writing, held: Held) -> Result<Held, Fault> {
+    let (index, writing) = (library.index.clone(), *writing);
+    let adopting = tokio::spawn(async move { index.adopt(&writing).await.map(|()| held) });
+    adopting.await.map_err(Fault::internal)?
+}
+
+/// Copies what the draft lacks and takes out what the box no longer has. Unless the whole box is held, each file is claimed
+/// while it is stored, and left out where it was deleted meanwhile.
 async fn catch_up(
     library: &Library,
     ingest: &Ingest,
     writing: &Writing,
     draft: &mut Draft,
+    box_held: bool,
 ) -> Result<Contents, Fault> {
     let contents = library.index.contents(writing.reading()).await?;
     draft.forget(ingest, writing, &contents).await?;
@@ -144,11 +173,21 @@ async fn catch_up(
     for (at, held) in lacking.iter().enumerate() {
         let state = ReindexState::Running(at as u32, lacking.len() as u32);
         library.catalog.note_reindex(writing, state).await?;
-        let record = library.catalog.files(writing.reading(), &[held.file]).await?.pop().flatten();
-        let name = record.map_or(String::new(), |record| record.name.as_str().to_string());
-        draft.copy(ingest, writing, held, &name).await?;
+        let Some(record) = record_of(library, writing, held.file).await? else { continue };
+        let embedded = Draft::embed(ingest, writing, held, record.name.as_str()).await?;
+        let claimed = match box_held {
+            true => None,
+            false => Some(library.claim(writing.box_id(), held.file).await?),
+        };
+        if record_of(library, writing, held.file).await?.is_some() {
+            draft.store(ingest, writing, held, embedded, claimed).await?;
+        }
     }
     Ok(contents)
+}
+
+async fn record_of(library: &Library, writing: &Writing, file: FileId) -> Result<Option<FileRecord>, Fault> {
+    Ok(library.catalog.files(writing.reading(), &[file]).await?.pop().flatten())
 }
 
 /// For each recent query, the share of its hits then that the draft finds too.
@@ -173,19 +212,24 @@ fn mean(shares: &[f64]) -> Option<f64> {
 /// Changes back. Files that came or changed since are not in the old index: they are read again.
 async fn go_back(library: &Library, writing: &Writing) -> Result<Value, Fault> {
     let (index, draft) = (&library.index, library.index.draft());
-    let _held = library.hold(writing.box_id()).await?;
+    let held = library.hold(writing.box_id()).await?;
+    if !library.catalog.box_stays(writing.box_id()).await? {
+        return Err(Fault::new(Reason::NotFound, "the box was deleted meanwhile"));
+    }
     let now = index.contents(writing.reading()).await?;
     let old = draft.contents(writing.reading()).await?;
     if old.files.is_empty() && !now.files.is_empty() {
         let cause = "there is no earlier index of this box to go back to";
-        return Err(Fault::new(engine::Reason::NotFound, cause));
+        return Err(Fault::new(Reason::NotFound, cause));
     }
-    index.adopt(writing).await?;
+    let _held = adopt(library, writing, held).await?;
     let kept: HashSet<FileId> = old.files.iter().map(|held| held.file).collect();
     let lacking: Vec<FileId> =
         now.files.iter().map(|held| held.file).filter(|file| !kept.contains(file)).collect();
     for &file in &lacking {
-        library.catalog.requeue_file(writing, file).await?;
+        for superseded in library.catalog.requeue_file(writing, file).await? {
+            library.remove_original(&superseded).await?;
+        }
     }
     for held in &old.files {
         library.catalog.note_chunks(writing, held.file, held.chunks as u32).await?;

@@ -27,8 +27,9 @@ const IDLE: Duration = Duration::from_secs(1);
 const BEAT: Duration = Duration::from_secs(1);
 /// Tries of a file whose reading fails for no fault of its own.
 const TRIES: u32 = 4;
-/// Starts of a file before it is blamed for the server's end: many, for a server is stopped for other reasons too.
-const STARTS: u32 = 100;
+/// How often the server may die while it reads a file before the file is blamed. A server that is told to stop gives its
+/// files back, and that does not count; but one that is killed thrice with the same file open is not risked again.
+const DEATHS: u32 = 3;
 
 /// Works until shutdown; what is under way then is given back to the queue.
 pub async fn run(library: Arc<Library>, ingest: Ingest, name: String, shutdown: CancellationToken) {
@@ -66,7 +67,7 @@ async fn give_back(library: &Library, job: &Job, worker: &str) {
     }
 }
 
-async fn work(library: &Library, ingest: &Ingest, job: &Job, worker: &str) {
+async fn work(library: &Arc<Library>, ingest: &Ingest, job: &Job, worker: &str) {
     let started = std::time::Instant::now();
     match process(library, ingest, job, worker).await {
         Ok(true) => {
@@ -85,10 +86,13 @@ async fn work(library: &Library, ingest: &Ingest, job: &Job, worker: &str) {
 }
 
 /// Reads one file and writes down what came of it; `false` where the job was no longer ours.
-async fn process(library: &Library, ingest: &Ingest, job: &Job, worker: &str) -> Result<bool, Fault> {
+async fn process(library: &Arc<Library>, ingest: &Ingest, job: &Job, worker: &str) -> Result<bool, Fault> {
     tell(library, job).await;
-    if job.starts > STARTS {
-        let error = "the server stopped again and again while reading this file".to_string();
+    if job.deaths() >= DEATHS {
+        let error = format!(
+            "the server died {DEATHS} times while reading this file, so it is not read again by itself; if the server \
+             was stopped for another reason, upload the file again or choose \"Read again\""
+        );
         return write(library, job, worker, JobOutcome::Failed { error }).await;
     }
     let progress = Progress::default();
@@ -97,7 +101,17 @@ async fn process(library: &Library, ingest: &Ingest, job: &Job, worker: &str) ->
         lost = beat_until_lost(library, job, worker, &progress) => return lost.map(|()| false),
     };
     match embedded {
-        Ok(embedded) => index(library, ingest, job, worker, &embedded, progress.get()).await,
+        Ok(embedded) => {
+            // Not to be cut short by a shutdown: the index goes on writing when nobody waits for it any more, and the
+            // claim must last as long as that, or a deletion could come first and leave what is written after it.
+            let (library, ingest, job) = (library.clone(), ingest.clone(), job.clone());
+            let (worker, progress) = (worker.to_string(), progress.get());
+            let indexing =
+                tokio::spawn(
+                    async move { index(&library, &ingest, &job, &worker, &embedded, progress).await },
+                );
+            indexing.await.map_err(Fault::internal)?
+        }
         Err(failure) => write(library, job, worker, retry_or_fail(job, Some(&failure))).await,
     }
 }
@@ -131,7 +145,7 @@ async fn index(
     progress: FileProgress,
 ) -> Result<bool, Fault> {
     let _claimed = library.claim(job.box_id, job.file).await?;
-    if !library.catalog.beat(job, worker, progress, Timestamp::now()).await? {
+    if !library.catalog.beat(job, worker, progress).await? {
         return Ok(false);
     }
     let ingested = match ingest.index(&job.writing(), job.file, embedded).await {
@@ -155,8 +169,8 @@ async fn index(
 
 async fn write(library: &Library, job: &Job, worker: &str, outcome: JobOutcome) -> Result<bool, Fault> {
     let finished = library.catalog.finish_job(job, worker, outcome, Timestamp::now()).await?;
-    if let Some(superseded) = finished.superseded {
-        library.remove_original(&superseded).await?;
+    for superseded in &finished.superseded {
+        library.remove_original(superseded).await?;
     }
     Ok(finished.written)
 }
@@ -181,7 +195,7 @@ async fn beat_until_lost(
 ) -> Result<(), Fault> {
     loop {
         tokio::time::sleep(BEAT).await;
-        match library.catalog.beat(job, worker, progress.get(), Timestamp::now()).await {
+        match library.catalog.beat(job, worker, progress.get()).await {
             Ok(true) => tell(library, job).await,
             Ok(false) => return Ok(()),
             // Whether the job is still ours will be known when the catalog is back.

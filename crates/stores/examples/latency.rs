@@ -71,8 +71,8 @@ fn chunk(noise: &mut Noise, subjects: &[Vec<f32>], words: usize) -> IndexedChunk
         page_end: 1,
         start: 0,
         end: text.len() as u32,
-        section: vec![],
-        lead: String::new(),
+        section: [].into(),
+        lead: "".into(),
         language: Some("en".into()),
         text,
     };
@@ -91,8 +91,8 @@ fn percentiles(mut millis: Vec<f64>) -> String {
     format!("p50 {:.2} ms, p90 {:.2} ms, p99 {:.2} ms", at(0.5), at(0.9), at(0.99))
 }
 
-fn empty() -> Document {
-    Document { media_type: "text/plain".into(), title: None, pages: vec![], warnings: vec![] }
+fn empty() -> Arc<Document> {
+    Arc::new(Document { media_type: "text/plain".into(), title: None, pages: vec![], warnings: vec![] })
 }
 
 #[tokio::main]
@@ -128,8 +128,8 @@ async fn one_box(folder: &Path, subjects: &[Vec<f32>], chunks: usize) {
         let started = Instant::now();
         while files.len() * per_file < chunks {
             let file = FileId::generate();
-            let content: Vec<_> = (0..per_file).map(|_| chunk(&mut noise, subjects, 60)).collect();
-            for (ordinal, chunk) in (0..).zip(&content) {
+            let content: Arc<[_]> = (0..per_file).map(|_| chunk(&mut noise, subjects, 60)).collect();
+            for (ordinal, chunk) in (0..).zip(&*content) {
                 vectors.0.push(ChunkId { file, ordinal });
                 vectors.1.extend_from_slice(&chunk.vector);
             }
@@ -227,7 +227,7 @@ async fn many_boxes(folder: &Path, subjects: &[Vec<f32>], count: usize) {
     let mut boxes = Vec::new();
     for _ in 0..count {
         let writing = Writing::for_operator(BoxId::generate());
-        let content: Vec<_> = (0..20).map(|_| chunk(&mut noise, subjects, 120)).collect();
+        let content: Arc<[_]> = (0..20).map(|_| chunk(&mut noise, subjects, 120)).collect();
         index.replace(&writing, FileId::generate(), &empty(), &content, "made-up").await.expect("stored");
         boxes.push(writing);
     }

@@ -201,9 +201,7 @@ impl Blobs {
 
     /// Sends a staged file to the bucket, part by part.
     async fn send(&self, staged: Staged) -> Result<(), Error> {
-        if self.has(&staged.sha256).await? {
-            return Ok(());
-        }
+        // Also where the bucket has it already: an upload that is faster then would tell that somebody has these bytes.
         let location = location(&staged.sha256);
         let mut file =
             tokio::fs::File::from_std(staged.file.reopen().map_err(Error::io("reading an upload"))?);
@@ -276,20 +274,31 @@ impl Blobs {
     /// Somebody may upload the same bytes at this moment, from another process even. So on disk the original is first
     /// moved aside, then `wanted` asked once more, and if it is wanted after all it goes back. A bucket cannot do that:
     /// there, whoever calls this holds a claim on the original.
+    ///
+    /// For one that somebody else wants, as much is done for nothing: whoever deletes a file must not learn from the time
+    /// it takes whether others have the same bytes.
     pub async fn remove_unless<F>(&self, sha256: &str, wanted: impl Fn() -> F) -> Result<bool, Fault>
     where
         F: Future<Output = Result<bool, Fault>>,
     {
-        if wanted().await? {
-            return Ok(false);
-        }
+        let kept = wanted().await?;
         let Some(root) = &self.root else {
             let there = self.has(sha256).await?;
-            self.store.delete(&location(sha256)).await.map_err(Error::from)?;
-            return Ok(there);
+            let gone = if kept { location(&format!("{sha256}{REMOVED}")) } else { location(sha256) };
+            match self.store.delete(&gone).await {
+                Ok(()) | Err(object_store::Error::NotFound { .. }) => return Ok(there && !kept),
+                Err(error) => return Err(Error::from(error).into()),
+            }
         };
         let path = root.join(name(sha256));
         let aside = self.staging.join(format!("{sha256}{REMOVED}"));
+        if kept {
+            let second = self.staging.join(format!("{sha256}.kept"));
+            let _ = fs::hard_link(&path, &second);
+            let _ = wanted().await;
+            let _ = fs::remove_file(&second);
+            return Ok(false);
+        }
         match fs::rename(&path, &aside) {
             Ok(()) => {}
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
@@ -301,6 +310,18 @@ impl Blobs {
         }
         fs::remove_file(&aside).map_err(Error::io("removing an original"))?;
         Ok(true)
+    }
+
+    /// The names of all originals; what is called otherwise is none of ours.
+    pub async fn names(&self) -> Result<Vec<String>, Error> {
+        let mut listed = self.store.list(None);
+        let mut names = Vec::new();
+        while let Some(found) = listed.next().await {
+            let named = found?.location.filename().map(str::to_string);
+            names
+                .extend(named.filter(|name| name.len() == 64 && name.bytes().all(|b| b.is_ascii_hexdigit())));
+        }
+        Ok(names)
     }
 
     /// Hashes every original anew and tells which are damaged.

@@ -345,8 +345,8 @@ mod tests {
             page_end: 1,
             start: 0,
             end: text.chars().count() as u32,
-            section: vec![],
-            lead: String::new(),
+            section: [].into(),
+            lead: "".into(),
             language: None,
         };
         let id = ChunkId { file: FileId::generate(), ordinal: 0 };

@@ -70,7 +70,7 @@ fn material(brief: &Brief, fence: &str) -> String {
             [passage.file_name.as_str()].into_iter().chain(passage.chunk.section.iter().map(String::as_str));
         let place = place.collect::<Vec<_>>().join(" › ").replace(fence, "").replace('\n', " ");
         let _ = writeln!(text, "{fence} passage {number}\n({place}, page {})", passage.chunk.page);
-        for part in [&passage.chunk.lead, &passage.chunk.text].into_iter().filter(|part| !part.is_empty()) {
+        for part in [&*passage.chunk.lead, &passage.chunk.text].into_iter().filter(|part| !part.is_empty()) {
             let _ = writeln!(text, "{}", part.replace(fence, ""));
         }
         let _ = writeln!(text, "{fence} end");
@@ -101,8 +101,8 @@ mod tests {
             page_end: 1,
             start: 0,
             end: 10,
-            section: vec!["FENCE".into()],
-            lead: String::new(),
+            section: ["FENCE".into()].into(),
+            lead: "".into(),
             language: None,
         };
         let id = ChunkId { file: FileId::generate(), ordinal: 0 };

@@ -1,5 +1,6 @@
 //! The ingest path: upload → parse → chunk → embed → index.
 
+mod bounds;
 pub mod chunk;
 mod reindex;
 mod relocate;
@@ -8,8 +9,9 @@ use std::{path::Path, sync::Arc};
 
 use std::time::Duration;
 
+pub use bounds::MOST_PASSAGES;
 pub use reindex::Draft;
-pub use relocate::Relocation;
+pub use relocate::{Relocation, compare};
 
 use crate::{
     Fault, Reason,
@@ -43,9 +45,11 @@ pub struct Ingest {
 }
 
 /// A file that was read, cut and embedded, before it is indexed.
+///
+/// Shared rather than copied by whoever stores it, because there may be 350 MB of it.
 pub struct EmbeddedFile {
-    document: Document,
-    chunks: Vec<IndexedChunk>,
+    document: Arc<Document>,
+    chunks: Arc<[IndexedChunk]>,
 }
 
 /// What indexing a file came to.
@@ -71,19 +75,23 @@ impl Ingest {
         name: &str,
         progress: Progress<'_>,
     ) -> Result<Document, ParseFailure> {
-        self.parser.parse(path, name, progress).await
+        bounds::admit(self.parser.parse(path, name, progress).await?)
     }
 
     /// The other slow part: pages to chunks with vectors. `progress` is told the page it has come to.
     pub async fn embed(
         &self,
-        document: Document,
+        mut document: Document,
         name: &str,
         progress: Progress<'_>,
     ) -> Result<EmbeddedFile, Fault> {
         let embedder = self.embedder.clone();
         let (document, chunks) = blocking::run(move |_| {
-            let chunks = cut(&document, &*embedder);
+            let mut chunks = cut(&document, &*embedder);
+            if chunks.len() > MOST_PASSAGES {
+                chunks.truncate(MOST_PASSAGES);
+                document.warnings.push(beyond(&chunks));
+            }
             (document, chunks)
         })
         .await?;
@@ -96,7 +104,7 @@ impl Ingest {
             progress(last.page, Some(document.pages.len() as u32));
             indexed.extend(self.embed_batch(batch, title).await?);
         }
-        Ok(EmbeddedFile { document, chunks: indexed })
+        Ok(EmbeddedFile { document: Arc::new(document), chunks: indexed.into() })
     }
 
     /// A model that is busy with others is waited for: whoever uploads has no need to hurry.
@@ -136,6 +144,15 @@ fn cut(document: &Document, embedder: &dyn Embedder) -> Vec<Chunk> {
     // Headings go before the text, so a quarter is left to them.
     let max_tokens = usual.max_tokens.min(embedder.max_tokens() * 3 / 4);
     chunk::split(document, &chunk::Chunking { max_tokens, ..usual }, &|text| embedder.count_tokens(text))
+}
+
+/// What is said of a file with more passages than are kept.
+fn beyond(kept: &[Chunk]) -> String {
+    let last = kept.last().map_or(0, |chunk| chunk.page);
+    format!(
+        "the file has more than {MOST_PASSAGES} passages: what comes after page {last} can be read, but is not found by \
+         searches; split the file"
+    )
 }
 
 fn summary(document: &Document, chunks: usize) -> Ingested {

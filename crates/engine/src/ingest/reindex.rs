@@ -1,14 +1,17 @@
-//! Builds a box's index anew beside the one in use.
+//! Builds a second index of a box beside the one in use.
 
 use std::collections::{HashMap, HashSet};
 
-use super::Ingest;
+use super::{EmbeddedFile, Ingest};
 use crate::{
     Fault,
     access::Writing,
     document::Document,
     ids::FileId,
-    seams::index::{Contents, Held, Index},
+    seams::{
+        catalog::Held as Claimed,
+        index::{Contents, Held, Index},
+    },
 };
 
 /// Pages read from the index at a time.
@@ -26,19 +29,34 @@ impl Draft {
         contents.files.iter().filter(|held| self.copied.get(&held.file) != Some(&held.revision)).collect()
     }
 
-    /// Cuts and embeds one file anew, from the pages that the index has of it.
-    pub async fn copy(
-        &mut self,
+    /// Cuts and embeds one file again, from the pages that the index has of it. Takes long, and changes nothing.
+    pub async fn embed(
         ingest: &Ingest,
         writing: &Writing,
         held: &Held,
         name: &str,
-    ) -> Result<(), Fault> {
+    ) -> Result<EmbeddedFile, Fault> {
         let document = stored(&*ingest.index, writing, held).await?;
-        let embedded = ingest.embed(document, name, &|_, _| {}).await?;
-        let model = ingest.embedder.id();
-        let draft = ingest.index.draft();
-        draft.replace(writing, held.file, &embedded.document, &embedded.chunks, model).await?;
+        ingest.embed(document, name, &|_, _| {}).await
+    }
+
+    /// Puts a file into the draft. Whoever calls this has seen, since they claimed the file or its box, that it is not
+    /// deleted; a claim that is handed over lasts until it is stored, whoever waits for that.
+    pub async fn store(
+        &mut self,
+        ingest: &Ingest,
+        writing: &Writing,
+        held: &Held,
+        embedded: EmbeddedFile,
+        claimed: Option<Claimed>,
+    ) -> Result<(), Fault> {
+        let (draft, model) = (ingest.index.draft(), ingest.embedder.id().to_string());
+        let (writing, file) = (*writing, held.file);
+        let storing = tokio::spawn(async move {
+            let _claimed = claimed;
+            draft.replace(&writing, file, &embedded.document, &embedded.chunks, &model).await
+        });
+        storing.await.map_err(Fault::internal)??;
         self.copied.insert(held.file, held.revision);
         Ok(())
     }

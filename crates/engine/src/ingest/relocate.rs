@@ -1,6 +1,6 @@
 //! Copies a box from one index to another as it is, and catches up with what changes meanwhile.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
 use sha2::{Digest, Sha256};
 
@@ -24,11 +24,15 @@ pub struct Relocation {
 impl Relocation {
     /// Copies what changed since the last time, takes out what is gone, and says how many files that were. When this
     /// returns, the copy is what `from` was at some moment since.
-    pub async fn catch_up(
+    ///
+    /// `claim` is asked before a file is copied; what it gives is held meanwhile, and a file that it gives nothing for is
+    /// going away and is left out.
+    pub async fn catch_up<C: Send>(
         &mut self,
         from: &dyn Index,
         to: &dyn Index,
         writing: &Writing,
+        claim: impl AsyncFn(FileId) -> Result<Option<C>, Fault>,
         mut seen: impl FnMut(usize, usize),
     ) -> Result<usize, Fault> {
         let contents = from.contents(writing.reading()).await?;
@@ -50,6 +54,7 @@ impl Relocation {
                 None if already.get(&held.file) == Some(&(held.pages, held.chunks))
                     && digest(from, writing, held).await? == digest(to, writing, held).await? => {}
                 _ => {
+                    let Some(_claimed) = claim(held.file).await? else { continue };
                     copy(from, to, writing, held, model).await?;
                     changed += 1;
                 }
@@ -58,6 +63,31 @@ impl Relocation {
         }
         Ok(changed)
     }
+}
+
+/// Whether two indexes have the same of a box, to the last byte. Asked while nobody changes it, before one of the two is
+/// dropped.
+pub async fn compare(one: &dyn Index, other: &dyn Index, writing: &Writing) -> Result<(), Fault> {
+    let (mine, theirs) = (one.contents(writing.reading()).await?, other.contents(writing.reading()).await?);
+    let differs = |what: String| Fault::internal(format!("the copy differs: {what}; nothing was dropped"));
+    if (mine.files.len(), &mine.model) != (theirs.files.len(), &theirs.model) {
+        return Err(differs(format!("{} files are {}", mine.files.len(), theirs.files.len())));
+    }
+    let copies: HashMap<FileId, &Held> = theirs.files.iter().map(|held| (held.file, held)).collect();
+    for held in &mine.files {
+        let same = match copies.get(&held.file) {
+            Some(copy)
+                if (copy.pages, copy.chunks, &copy.title) == (held.pages, held.chunks, &held.title) =>
+            {
+                digest(one, writing, held).await? == digest(other, writing, held).await?
+            }
+            _ => false,
+        };
+        if !same {
+            return Err(differs(format!("the file {}", held.file)));
+        }
+    }
+    Ok(())
 }
 
 /// Copies one file, and reads it back to compare.
@@ -74,6 +104,7 @@ async fn copy(
         // Stored anew meanwhile: the next catching up sees its new revision.
         return Ok(());
     }
+    let (document, chunks) = (Arc::new(document), Arc::from(chunks));
     to.replace(writing, held.file, &document, &chunks, model).await?;
     if digest_of(&document.pages, &chunks) != digest(to, writing, held).await? {
         return Err(Fault::internal(format!("the copy of {} is not what was copied", held.file)));

@@ -25,11 +25,11 @@ pub struct Chunk {
     pub start: u32,
     /// Code point offset into the text of `page_end`, exclusive.
     pub end: u32,
-    /// The headings it stands under, outermost first.
-    pub section: Vec<String>,
+    /// The headings it stands under, outermost first; shared by all chunks under them.
+    pub section: Arc<[String]>,
     /// What stands further up and belongs to it: the caption and header row of a table whose later rows these are.
     /// Embedded and searched with the text, but no part of it. Mostly empty.
-    pub lead: String,
+    pub lead: Arc<str>,
     /// ISO 639-1 code, where one could be told.
     pub language: Option<String>,
 }
@@ -127,8 +127,8 @@ pub trait Index: Send + Sync {
         &self,
         writing: &Writing,
         file: FileId,
-        document: &Document,
-        chunks: &[IndexedChunk],
+        document: &Arc<Document>,
+        chunks: &Arc<[IndexedChunk]>,
         model: &str,
     ) -> Result<(), Fault>;
 
@@ -142,6 +142,10 @@ pub trait Index: Send + Sync {
     /// Up to `limit` pages from page number `from` on, in order.
     async fn pages(&self, reading: &Reading, file: FileId, from: u32, limit: u32)
     -> Result<Vec<Page>, Fault>;
+
+    /// Which storing of the file is in place; `None` where nothing of it is. Grows whenever the file is stored again, so
+    /// that whoever reads a document in parts can tell whether all of them are of one version.
+    async fn revision(&self, reading: &Reading, file: FileId) -> Result<Option<i64>, Fault>;
 
     /// Recalls candidates by vector and by text.
     async fn recall(&self, reading: &Reading, recall: Recall<'_>) -> Result<Recalled, Fault>;

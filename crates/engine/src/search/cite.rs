@@ -92,8 +92,8 @@ mod tests {
             page_end: 1,
             start: 100,
             end: 100 + text.chars().count() as u32,
-            section: vec![],
-            lead: String::new(),
+            section: [].into(),
+            lead: "".into(),
             language: None,
         };
         let part = |place: &Highlight| {

@@ -68,8 +68,8 @@ impl Memory {
                 page_end: 1,
                 start: 0,
                 end: text.chars().count() as u32,
-                section: vec![],
-                lead: String::new(),
+                section: [].into(),
+                lead: "".into(),
                 language: None,
             };
             let tokens: Vec<f32> = text.split_whitespace().flat_map(vector).collect();
@@ -91,8 +91,8 @@ impl Index for Memory {
         &self,
         _: &Writing,
         _: FileId,
-        _: &Document,
-        _: &[IndexedChunk],
+        _: &Arc<Document>,
+        _: &Arc<[IndexedChunk]>,
         _: &str,
     ) -> Result<(), Fault> {
         Ok(())
@@ -105,6 +105,9 @@ impl Index for Memory {
     }
     async fn pages(&self, _: &Reading, _: FileId, _: u32, _: u32) -> Result<Vec<Page>, Fault> {
         Ok(vec![])
+    }
+    async fn revision(&self, _: &Reading, _: FileId) -> Result<Option<i64>, Fault> {
+        Ok(None)
     }
     async fn recall(&self, _: &Reading, recall: Recall<'_>) -> Result<Recalled, Fault> {
         let allowed = |id: &ChunkId| recall.only.is_none_or(|only| only.contains(&id.file));
@@ -232,7 +235,7 @@ async fn the_cross_encoder_reads_what_stands_above_a_passage_too() {
     let mut memory = Memory::default();
     memory.add(&["| parts | two years |"]);
     let chunk = &mut memory.0.values_mut().next().unwrap().chunk;
-    (chunk.section, chunk.lead) = (vec!["Warranty".into()], "| what | how long |".into());
+    (chunk.section, chunk.lead) = (["Warranty".into()].into(), "| what | how long |".into());
     let listener = Arc::new(Listener::default());
     let search = Search::new(Arc::new(memory), Arc::new(Words), Some(listener.clone()));
     let writing = Writing::for_operator(BoxId::generate());

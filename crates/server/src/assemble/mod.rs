@@ -5,7 +5,7 @@ mod bundled;
 mod models;
 mod stores;
 
-use std::{fs::File, path::Path, sync::Arc};
+use std::{fs::File, path::Path, sync::Arc, time::Duration};
 
 pub use answerer::{MODEL_CHILD, become_model};
 use anyhow::{Context, Result, bail};
@@ -58,13 +58,13 @@ pub async fn assemble_with(data: &Path, config: Config, models: Models) -> Resul
     let catalog = &library.catalog;
     if alone {
         // The folder is locked: whoever held work, units or an idempotency key before is gone.
-        catalog.requeue_abandoned(Timestamp::MAX).await?;
+        catalog.requeue_abandoned(Duration::ZERO).await?;
         catalog.release_abandoned_units(Timestamp::MAX).await?;
         catalog.free_abandoned_attempts(Timestamp::MAX).await?;
         catalog.resume_reindexes().await?;
-        catalog.bury_nodes(Timestamp::MAX).await?;
+        catalog.bury_nodes(Duration::ZERO).await?;
     }
-    catalog.beat_node(Timestamp::now()).await?;
+    catalog.beat_node().await?;
     let limiter = stores::open_limiter(data, &config)?;
     let ingest = Ingest {
         parser: Arc::new(parser(data, &config)?),
@@ -128,6 +128,10 @@ pub fn is_served(data: &Path) -> bool {
 /// Files are read by children of this very binary.
 fn parser(data: &Path, config: &Config) -> Result<ChildParser> {
     let scratch = data.join("scratch");
+    if !config.is_shared() {
+        // Nobody else works in this folder: what a killed parser left behind may hold a document's text.
+        let _ = std::fs::remove_dir_all(&scratch);
+    }
     ::stores::make_private_folder(&scratch)?;
     let limits = parsers::Limits { ocr_languages: config.ingest.ocr_languages.clone(), ..Default::default() };
     Ok(ChildParser::of_this_binary(vec![PARSE_CHILD.into()], limits, scratch)?)

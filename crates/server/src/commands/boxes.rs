@@ -1,11 +1,11 @@
 //! `quire box`: boxes and who may use them.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use clap::Subcommand;
 use engine::{
     Fault, Reason,
-    access::{Managing, Owning, Role, Writing},
+    access::{Managing, Owning, Role, Writing, no_such_box},
     ingest::Relocation,
     seams::catalog::{BoxName, BoxRecord, Catalog, Claim, Email},
 };
@@ -17,6 +17,8 @@ use super::{
 };
 use crate::assemble;
 
+/// How often it is looked whether the server has deleted a box.
+const LOOK_EVERY: Duration = Duration::from_millis(200);
 /// How long the old copy of a box that was moved stays, for searches that are under way there.
 const LAST_SEARCHES: Duration = Duration::from_secs(5);
 
@@ -155,9 +157,20 @@ async fn relocate(global: &Global, named: &str, shard: u32) -> Result<(), Fault>
     }
     let from = shards.get(before as usize).ok_or_else(wrong)?;
     let mut relocation = Relocation::default();
-    let copied = relocation.catch_up(&**from, &**to, &writing, |_, _| {}).await?;
+    let claim = async |file| {
+        let claimed = catalog.claim(Claim::File(record.id, file)).await?;
+        let stays = catalog.files(writing.reading(), &[file]).await?.pop().flatten().is_some();
+        Ok(stays.then_some(claimed))
+    };
+    let copied = relocation.catch_up(&**from, &**to, &writing, claim, |_, _| {}).await?;
     let held = catalog.claim(Claim::Box(record.id)).await?;
-    let caught_up = relocation.catch_up(&**from, &**to, &writing, |_, _| {}).await?;
+    if !catalog.box_stays(record.id).await? {
+        to.drop_box(&writing).await?;
+        return Err(no_such_box());
+    }
+    let all = async |_| Ok(Some(()));
+    let caught_up = relocation.catch_up(&**from, &**to, &writing, all, |_, _| {}).await?;
+    engine::ingest::compare(&**from, &**to, &writing).await?;
     catalog.move_box(&writing, shard).await?;
     drop(held);
     tokio::time::sleep(LAST_SEARCHES).await;
@@ -170,10 +183,21 @@ async fn relocate(global: &Global, named: &str, shard: u32) -> Result<(), Fault>
     Ok(())
 }
 
+/// Where a server runs on the data folder, it has the box open: then it is told to delete it, and waited for.
 async fn delete(global: &Global, named: &str) -> Result<(), Fault> {
-    let library = assemble::open_library(&global.data, &global.settings()?).await.map_err(local)?;
-    let record = find(&*library.catalog, named).await?;
-    library.delete_box(&Owning::for_operator(record.id)).await?;
+    let config = global.settings()?;
+    let catalog = global.catalog()?;
+    let record = find(&*catalog, named).await?;
+    let owning = Owning::for_operator(record.id);
+    if config.is_shared() || !assemble::is_served(&global.data) {
+        let library = assemble::open_library(&global.data, &config).await.map_err(local)?;
+        Arc::new(library).delete_box(&owning).await?;
+    } else {
+        catalog.begin_delete_box(&owning).await?;
+        while catalog.half_deleted_boxes().await?.contains(&record.id) {
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+    }
     let value = json!({"boxId": record.id, "deleted": true});
     output::print(global.json, &value, &format!("Deleted the box {}", record.name.as_str()));
     Ok(())

@@ -124,13 +124,11 @@ async fn copy_boxes(from: &Library, to: &Library, bar: ProgressBar) -> Result<us
             bar.set_length(total as u64);
             bar.set_position(done as u64);
         };
-        relocation.catch_up(&*from.index, &*to.index, &writing, seen).await?;
-        let (before, after) =
-            (from.index.contents(writing.reading()).await?, to.index.contents(writing.reading()).await?);
-        if before.files.len() != after.files.len() || before.model != after.model {
-            return Err(Fault::internal(format!("the copy of the box {} differs", record.id)));
-        }
-        files += after.files.len();
+        // Nobody else is at work here: a server on either side is stopped.
+        let all = async |_| Ok(Some(()));
+        relocation.catch_up(&*from.index, &*to.index, &writing, all, seen).await?;
+        engine::ingest::compare(&*from.index, &*to.index, &writing).await?;
+        files += to.index.contents(writing.reading()).await?.files.len();
     }
     bar.finish_and_clear();
     Ok(files)

@@ -106,6 +106,8 @@ pub(super) async fn serve(
     let uses = tokio::spawn(write_down_uses(app.clone(), shutdown.clone()));
     tokio::spawn(sweep(app.clone(), shutdown.clone()));
     tokio::spawn(beat(app.clone(), shutdown.clone()));
+    let (library, stopped) = (app.library.clone(), shutdown.clone());
+    tokio::spawn(async move { library.tend(stopped).await });
     serve_metrics(app, &shutdown).await;
     tokio::spawn(stop_on_signal(Signals::listen()?, shutdown.clone(), app.config.http.shutdown_grace()));
     output::say(&announcement.write(app).await?);
@@ -214,10 +216,9 @@ async fn write_down_uses(app: App, shutdown: CancellationToken) {
 pub(super) async fn beat(app: App, shutdown: CancellationToken) {
     let beating = async {
         loop {
-            let now = Timestamp::now();
             let beaten = async {
-                app.catalog.beat_node(now).await?;
-                app.catalog.bury_nodes(now.saturating_sub(DEAD_AFTER).unwrap_or(Timestamp::MIN)).await
+                app.catalog.beat_node().await?;
+                app.catalog.bury_nodes(DEAD_AFTER).await
             };
             match beaten.await {
                 Ok(0) => {}

@@ -198,7 +198,7 @@ impl ReceiptLine {
     pub(super) fn of(receipt: Receipt) -> Self {
         let removed = receipt.removed;
         let original = match receipt.originals {
-            0 => "the original is kept for another file of the same bytes".to_string(),
+            0 => "the original is kept for another file of this box".to_string(),
             _ => "the original".to_string(),
         };
         ReceiptLine {
@@ -309,8 +309,7 @@ pub(super) async fn selected(State(app): State<App>, at: InBox<Writing>, fields:
 
 /// Puts a file into the queue again.
 pub(super) async fn read_again(app: &App, writing: &Writing, file: &FileRecord) -> Result<(), Fault> {
-    app.catalog.requeue_file(writing, file.id).await?;
-    if let Some(now) = app.catalog.files(writing.reading(), &[file.id]).await?.pop().flatten() {
+    if let Some(now) = app.catalog.read_again(writing, file.id).await? {
         app.library.tell(now);
     }
     app.library.wake.notify_waiters();

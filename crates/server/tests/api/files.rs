@@ -197,8 +197,8 @@ async fn a_deleted_file_is_gone_at_once_and_the_receipt_says_what_went() {
     let removed = &receipt.body["data"]["removed"];
     assert_eq!(
         (&removed["originals"], &removed["pages"]),
-        (&json!(0), &json!(1)),
-        "its twin is of the same bytes"
+        (&json!(1), &json!(1)),
+        "its box has no other file of these bytes, whoever else has"
     );
     assert_eq!(app.get(&format!("/files/{id}"), &key).await.verdict(), "404 B1004 not_found");
     assert_eq!(delete(&id).await.verdict(), "404 B1004 not_found");

@@ -31,7 +31,7 @@ async fn changes_take_effect_on_the_very_next_request() {
     app.catalog.revoke_key(ApiKey::parse(&key).unwrap().prefix()).await.unwrap();
     assert_eq!(app.get(&path, &key).await.verdict(), "401 B3002 key_revoked");
     assert_eq!(app.get(&path, &other).await.verdict(), "200 ok", "other keys are not affected");
-    app.catalog.delete_box(&owning).await.unwrap();
+    app.catalog.begin_delete_box(&owning).await.unwrap();
     assert_eq!(app.get(&path, &other).await.verdict(), "403 B3002 box_unknown");
 }
 

@@ -5,6 +5,7 @@ mod bounds;
 mod chat;
 mod commands;
 mod dashboard;
+mod deletion;
 mod documents;
 mod files;
 mod hostile;

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use engine::{
     Fault,
-    ids::{AttemptId, BoxId},
+    ids::{AttemptId, BoxId, UserId},
     seams::catalog::{Attempts, Begun, KeptAnswer, NewAttempt},
 };
 use jiff::Timestamp;
@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use super::{
     Sql,
     database::Turn,
-    sql::{Row, Transaction},
+    sql::{Row, Transaction, Value},
     units::charge_attempt,
 };
 use crate::Error;
@@ -127,12 +127,23 @@ fn keep(
 }
 
 /// What is deleted from a box must not come back by a retry: forgets the answers of all who could read the box, and
-/// keeps none of those under way. A retry does the work again.
+/// keeps none of those under way. A retry does the work again. Who could read it once and no longer can has none left:
+/// see [`forget_answers_of`].
 pub(super) fn forget_answers(transaction: &Transaction<'_>, box_id: BoxId) -> Result<(), Error> {
     let theirs = "key_prefix in (select k.prefix from keys k join memberships m on m.user_id = k.user_id
                   where m.box_id = $1)";
+    forget(transaction, theirs, box_id.into())
+}
+
+/// Forgets the answers of somebody whose rights were taken away, at once: a deletion later on looks only for those who can
+/// read the box then, and who is let in again must not find what was deleted meanwhile.
+pub(super) fn forget_answers_of(transaction: &Transaction<'_>, user: UserId) -> Result<(), Error> {
+    forget(transaction, "key_prefix in (select prefix from keys where user_id = $1)", user.into())
+}
+
+fn forget(transaction: &Transaction<'_>, theirs: &str, of: Value) -> Result<(), Error> {
     let sql = format!("delete from attempts where status is not null and {theirs}");
-    transaction.execute(&sql, &[box_id.into()])?;
-    transaction.execute(&format!("update attempts set keep = 0 where {theirs}"), &[box_id.into()])?;
+    transaction.execute(&sql, std::slice::from_ref(&of))?;
+    transaction.execute(&format!("update attempts set keep = 0 where {theirs}"), &[of])?;
     Ok(())
 }

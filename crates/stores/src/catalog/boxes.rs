@@ -12,7 +12,7 @@ use jiff::Timestamp;
 
 use super::{
     Sql,
-    attempts::forget_answers,
+    attempts::forget_answers_of,
     bounds,
     keys::bump_access_version,
     onetime::end_links_of,
@@ -42,13 +42,13 @@ impl Boxes for Sql {
     }
 
     async fn boxes(&self) -> Result<Vec<BoxRecord>, Fault> {
-        let sql = "select id, name, created_at from boxes order by created_at, id";
+        let sql = "select id, name, created_at from boxes where deleting_at is null order by created_at, id";
         let boxes = self.database.read(|t| t.all(sql, &[])?.iter().map(read_box).collect());
         Ok(boxes?)
     }
 
     async fn boxes_of(&self, readings: &[Reading]) -> Result<Vec<BoxRecord>, Fault> {
-        let sql = "select id, name, created_at from boxes where id = $1";
+        let sql = "select id, name, created_at from boxes where id = $1 and deleting_at is null";
         let mut boxes = self.database.read(|t| {
             let rows =
                 readings.iter().filter_map(|reading| t.first(sql, &[reading.box_id().into()]).transpose());
@@ -83,6 +83,8 @@ impl Boxes for Sql {
                 if before == Some(role) {
                     return Ok(());
                 }
+                // A role may take away what the one before allowed.
+                forget_answers_of(t, user)?;
                 set_role(t, box_id, user, role)?;
                 if role == Role::Owner {
                     bounds::check_user(t, &limits, user, OWNING)?;
@@ -108,6 +110,7 @@ impl Boxes for Sql {
                 let sql = "delete from one_time_links where box_id = $1
                            and email = (select email from users where id = $2)";
                 t.execute(sql, &[box_id.into(), user.into()])?;
+                forget_answers_of(t, user)?;
                 must_have_an_owner(t, box_id)?;
                 bump_access_version(t)
             })
@@ -137,6 +140,7 @@ impl Boxes for Sql {
                 if role_of(t, box_id, to)?.is_none() {
                     return Err(Fault::new(Reason::NotFound, "a box is handed over to one of its members"));
                 }
+                forget_answers_of(t, from)?;
                 set_role(t, box_id, from, Role::Admin)?;
                 set_role(t, box_id, to, Role::Owner)?;
                 end_links_of(t, from)?;
@@ -153,24 +157,14 @@ impl Boxes for Sql {
 
     async fn totals_of_all(&self, _: &Operating) -> Result<(u64, BoxTotals), Fault> {
         let counted = self.database.scan(|t| {
-            let boxes = t.first("select count(*) from boxes", &[])?.map_or(Ok(0), |row| units(&row, 0))?;
+            let boxes = t
+                .first("select count(*) from boxes where deleting_at is null", &[])?
+                .map_or(Ok(0), |row| units(&row, 0))?;
             let sql =
                 format!("{TOTALS} (select count(*) from memberships) from files where status <> 'deleting'");
             Ok::<_, Error>((boxes, read_totals(t.first(&sql, &[])?)?))
         });
         Ok(counted.await?)
-    }
-
-    async fn delete_box(&self, owning: &Owning) -> Result<(), Fault> {
-        let box_id = owning.box_id();
-        self.database
-            .write(move |t| {
-                must_exist(t, box_id)?;
-                forget_answers(t, box_id)?;
-                t.execute("delete from boxes where id = $1", &[box_id.into()])?;
-                bump_access_version(t)
-            })
-            .await
     }
 
     async fn shard_of(&self, box_id: BoxId) -> Result<Option<u32>, Fault> {
@@ -196,7 +190,7 @@ impl Boxes for Sql {
         let box_id = writing.box_id();
         self.database
             .write(move |t| {
-                let sql = "update boxes set shard = $1 where id = $2";
+                let sql = "update boxes set shard = $1 where id = $2 and deleting_at is null";
                 match t.execute(sql, &[i64::from(shard).into(), box_id.into()])? {
                     0 => Err(no_such_box()),
                     _ => Ok(()),
@@ -214,8 +208,10 @@ fn now_to_the_millisecond() -> Timestamp {
     Timestamp::from_millisecond(Timestamp::now().as_millisecond()).expect("now is a valid time")
 }
 
-fn must_exist(transaction: &Transaction<'_>, box_id: BoxId) -> Result<(), Fault> {
-    match transaction.first("select 1 from boxes where id = $1", &[box_id.into()])? {
+/// Refuses a box that is not there or is going away.
+pub(super) fn must_exist(transaction: &Transaction<'_>, box_id: BoxId) -> Result<(), Fault> {
+    let sql = "select 1 from boxes where id = $1 and deleting_at is null";
+    match transaction.first(sql, &[box_id.into()])? {
         Some(_) => Ok(()),
         None => Err(no_such_box()),
     }

@@ -3,7 +3,11 @@
 //! Every table's code runs on both without knowing which: a `SQLite` file has one writer, and `PostgreSQL`, which has
 //! many, keeps those apart with locks that this module asks for. So a write may look before it changes.
 
-use std::time::{Duration, Instant};
+use std::{
+    any::Any,
+    panic::{AssertUnwindSafe, catch_unwind},
+    time::{Duration, Instant},
+};
 
 use engine::{
     Fault, Reason,
@@ -31,6 +35,8 @@ pub(super) struct Work {
     /// Whether it is answered only once it is on disk.
     pub(super) durable: bool,
     pub(super) turn: Turn,
+    /// Whether it is answered only once what it deleted is gone from the disk too, as far as the database can say.
+    pub(super) wipes: bool,
 }
 
 /// Beside whom a write may run, where a database has many writers.
@@ -113,7 +119,16 @@ impl Database {
         &self,
         write: impl FnOnce(&Transaction<'_>) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, Fault> {
-        self.queue(Turn::Alone, true, write).await
+        self.queue(Turn::Alone, true, false, write).await
+    }
+
+    /// The same for what deletes text: a file's log of changes is emptied too before this returns, unless somebody reads
+    /// from the middle of it; then that is done as soon as they are finished. A server looks after its own log.
+    pub(crate) async fn write_and_wipe<T: Send + 'static>(
+        &self,
+        write: impl FnOnce(&Transaction<'_>) -> Result<T, Fault> + Send + 'static,
+    ) -> Result<T, Fault> {
+        self.queue(Turn::Alone, true, true, write).await
     }
 
     /// The same beside others that do not get in its way.
@@ -122,7 +137,7 @@ impl Database {
         turn: Turn,
         write: impl FnOnce(&Transaction<'_>) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, Fault> {
-        self.queue(turn, true, write).await
+        self.queue(turn, true, false, write).await
     }
 
     /// Writes in one transaction that outlives this process when this returns, but perhaps not a power cut: for what
@@ -132,7 +147,7 @@ impl Database {
         turn: Turn,
         write: impl FnOnce(&Transaction<'_>) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, Fault> {
-        self.queue(turn, false, write).await
+        self.queue(turn, false, false, write).await
     }
 
     /// Writes what means the same however often it is done, `soon` as [`write_soon`](Self::write_soon) has it: where the
@@ -148,7 +163,7 @@ impl Database {
         let mut again = false;
         loop {
             let (write, first_or_not) = (write.clone(), again);
-            let written = self.queue(turn.clone(), !soon, move |t| write(t, first_or_not)).await;
+            let written = self.queue(turn.clone(), !soon, false, move |t| write(t, first_or_not)).await;
             let away = matches!(&written, Err(fault) if fault.reason == Reason::UpstreamUnavailable);
             if !away || Instant::now() > until {
                 return written;
@@ -162,11 +177,16 @@ impl Database {
         &self,
         turn: Turn,
         durable: bool,
+        wipes: bool,
         write: impl FnOnce(&Transaction<'_>) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, Fault> {
         let (sender, receiver) = oneshot::channel();
         let run: Run = Box::new(move |transaction| {
-            let result = transaction.map_err(Fault::from).and_then(write);
+            let result = transaction.map_err(Fault::from).and_then(|transaction| {
+                // One piece of work that panics is refused; the thread goes on with the others.
+                let written = catch_unwind(AssertUnwindSafe(|| write(transaction)));
+                written.unwrap_or_else(|panic| Err(Fault::internal(said(&*panic))))
+            });
             let keep = result.is_ok();
             let answer = move |committed: Result<(), Error>| {
                 // The asker may be gone; the change stands all the same.
@@ -174,11 +194,18 @@ impl Database {
             };
             (keep, Box::new(answer))
         });
-        let work = Work { run, durable, turn };
+        let work = Work { run, durable, turn, wipes };
         match &self.0 {
             Kind::Sqlite(file) => file.queue(work)?,
             Kind::Postgres(server) => server.queue(work),
         }
         receiver.await.map_err(|_| Error::Closed)?
     }
+}
+
+/// What a panic said, for the log.
+fn said(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(ToString::to_string);
+    let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+    format!("a write to the catalog panicked: {}", text.unwrap_or_default())
 }

@@ -7,10 +7,10 @@ use engine::{
     Fault,
     access::{Reading, Writing},
     bounds::{Bound, Bounds},
-    ids::{BoxId, FileId, JobId},
+    ids::{BoxId, FileId},
     seams::catalog::{
-        CursorValue, Deletion, Extent, FileChanges, FileCursor, FilePage, FileProgress, FileQuery,
-        FileRecord, FileStatus, Files, Metadata, NewFile, SortKey, UploadOutcome, Uploaded,
+        CursorValue, Extent, FileChanges, FileCursor, FilePage, FileProgress, FileQuery, FileRecord, Files,
+        Metadata, NewFile, SortKey, Uploaded,
     },
     search::Filter,
 };
@@ -18,13 +18,13 @@ use jiff::Timestamp;
 
 use super::{
     Sql,
-    attempts::forget_answers,
     bounds, filtered,
     sql::{Row, Transaction, Value},
+    versions,
 };
 use crate::{Error, blobs::hexadecimal};
 
-const SELECT: &str = "select f.id, f.box_id, f.name, f.external_id, f.sha256, f.size, f.media_type, f.status,
+pub(super) const SELECT: &str = "select f.id, f.box_id, f.name, f.external_id, f.sha256, f.size, f.media_type, f.status,
     f.progress_done, f.progress_total, f.error, f.warnings, f.language, f.metadata, f.pages, f.characters, f.chunks,
     f.created_at, f.updated_at, f.indexed_at from files f";
 
@@ -33,7 +33,7 @@ impl Files for Sql {
     async fn add_file(&self, writing: &Writing, file: NewFile) -> Result<Uploaded, Fault> {
         let box_id = writing.box_id();
         let limits = self.bounds.clone();
-        self.database.write(move |t| add(t, &limits, box_id, &file)).await
+        self.database.write(move |t| versions::add(t, &limits, box_id, &file)).await
     }
 
     async fn box_of_file(&self, file: FileId) -> Result<Option<BoxId>, Fault> {
@@ -53,6 +53,10 @@ impl Files for Sql {
     }
 
     async fn list_files(&self, readings: &[Reading], query: FileQuery) -> Result<FilePage, Fault> {
+        if query.after.as_ref().is_some_and(|cursor| cursor.value.is_text() != (query.sort == SortKey::Name))
+        {
+            return Err(Fault::invalid("cursor", "the cursor is not of this order; start again without it"));
+        }
         let boxes: Vec<Value> = readings.iter().map(|reading| reading.box_id().into()).collect();
         if boxes.is_empty() {
             return Ok(FilePage { files: Vec::new(), total: 0, next: None });
@@ -71,65 +75,15 @@ impl Files for Sql {
         self.database.write(move |t| change(t, &limits, box_id, file, &changes)).await
     }
 
-    async fn begin_delete(&self, writing: &Writing, file: FileId) -> Result<Option<Deletion>, Fault> {
+    async fn read_again(&self, writing: &Writing, file: FileId) -> Result<Option<FileRecord>, Fault> {
         let box_id = writing.box_id();
         self.database
             .write(move |t| {
-                let Some(record) = find(t, box_id, file)? else { return Ok(None) };
-                // Its owner's name for it is free again at once; its job has nothing left to do.
-                let sql = "update files set status = 'deleting', external_id = null where id = $1";
-                t.execute(sql, &[file.into()])?;
-                t.execute("delete from jobs where file_id = $1", &[file.into()])?;
-                forget_answers(t, box_id)?;
-                Ok(Some(Deletion { originals: originals(t, file)?, file: record }))
+                let Some(known) = find(t, box_id, file)? else { return Ok(None) };
+                versions::requeue(t, &known, Timestamp::now())?;
+                Ok(find(t, box_id, file)?)
             })
             .await
-    }
-
-    async fn finish_delete(&self, writing: &Writing, file: FileId) -> Result<(), Fault> {
-        let box_id = writing.box_id();
-        self.database
-            .write(move |t| {
-                let sql = "delete from files where id = $1 and box_id = $2 and status = 'deleting'";
-                t.execute(sql, &[file.into(), box_id.into()])?;
-                Ok(())
-            })
-            .await
-    }
-
-    async fn half_deleted(&self) -> Result<Vec<Deletion>, Fault> {
-        let found = self.database.read(|t| {
-            let rows = t.all(&format!("{SELECT} where f.status = 'deleting'"), &[])?;
-            let files = rows.iter().map(|row| read(t, row));
-            files
-                .map(|file| file.and_then(|file| Ok(Deletion { originals: originals(t, file.id)?, file })))
-                .collect()
-        });
-        Ok(found?)
-    }
-
-    async fn original_is_wanted(&self, sha256: &str) -> Result<bool, Fault> {
-        let sql = "select 1 from files where sha256 = $1 and status <> 'deleting'
-                   union all select 1 from files where next_sha256 = $1 and status <> 'deleting' limit 1";
-        Ok(self.database.read(|t| t.first(sql, &[sha256.into()]))?.is_some())
-    }
-
-    async fn originals_of_box(&self, writing: &Writing) -> Result<Vec<String>, Fault> {
-        let sql = "select sha256 from files where box_id = $1
-                   union select next_sha256 from files where box_id = $1 and next_sha256 is not null";
-        let read = |row: &Row| Ok(row.text(0)?.to_string());
-        let parameters = [writing.box_id().into()];
-        let found =
-            self.database.read(|t| t.all(sql, &parameters)?.iter().map(read).collect::<Result<_, Error>>());
-        Ok(found?)
-    }
-
-    async fn wanted_originals(&self) -> Result<Vec<String>, Fault> {
-        let sql =
-            "select sha256 from files union select next_sha256 from files where next_sha256 is not null";
-        let read = |row: &Row| Ok(row.text(0)?.to_string());
-        let found = self.database.read(|t| t.all(sql, &[])?.iter().map(read).collect::<Result<_, Error>>());
-        Ok(found?)
     }
 
     async fn link_secret(&self) -> Result<Vec<u8>, Fault> {
@@ -159,18 +113,15 @@ pub(super) fn find(
     row.map(|row| read(transaction, &row)).transpose()
 }
 
-/// The originals of a file: the one in place, and that of a version under way.
-fn originals(transaction: &Transaction<'_>, file: FileId) -> Result<Vec<String>, Error> {
-    let sql = "select sha256 from files where id = $1
-               union select next_sha256 from files where id = $1 and next_sha256 is not null";
-    transaction.all(sql, &[file.into()])?.iter().map(|row| Ok(row.text(0)?.to_string())).collect()
-}
-
-fn must_find(transaction: &Transaction<'_>, box_id: BoxId, file: FileId) -> Result<FileRecord, Error> {
+pub(super) fn must_find(
+    transaction: &Transaction<'_>,
+    box_id: BoxId,
+    file: FileId,
+) -> Result<FileRecord, Error> {
     find(transaction, box_id, file)?.ok_or_else(|| Error::Corrupt(format!("{file} has just been there")))
 }
 
-fn read(transaction: &Transaction<'_>, row: &Row) -> Result<FileRecord, Error> {
+pub(super) fn read(transaction: &Transaction<'_>, row: &Row) -> Result<FileRecord, Error> {
     let json = |column: usize| row.text(column).map(str::to_string);
     let wrong = |error: serde_json::Error| Error::Corrupt(error.to_string());
     let number = |column: usize| row.integer(column).map(|number| u32::try_from(number).unwrap_or(u32::MAX));
@@ -203,148 +154,11 @@ fn read(transaction: &Transaction<'_>, row: &Row) -> Result<FileRecord, Error> {
     })
 }
 
-/// Which file an upload is, if the box has it already: the one with the same outside name, else, for an upload that
-/// names none, one with the same bytes.
-fn existing(transaction: &Transaction<'_>, box_id: BoxId, new: &NewFile) -> Result<Option<FileId>, Error> {
-    if let Some(external_id) = &new.external_id {
-        let sql = "select id from files where box_id = $1 and external_id = $2 and status <> 'deleting'";
-        let row = transaction.first(sql, &[box_id.into(), external_id.as_str().into()])?;
-        if row.is_some() {
-            return row.map(|row| row.parse(0)).transpose();
-        }
-    }
-    // Two outside names are two files even where their bytes are the same.
-    let sql = "select id from files where box_id = $1 and sha256 = $2 and status <> 'deleting'
-               and next_sha256 is null and (external_id is null or $3 = 1) order by created_at limit 1";
-    let anonymous = new.external_id.is_none();
-    let row = transaction.first(sql, &[box_id.into(), new.sha256.as_str().into(), anonymous.into()])?;
-    row.map(|row| row.parse(0)).transpose()
-}
-
-fn add(
+pub(super) fn set_tags(
     transaction: &Transaction<'_>,
-    limits: &Bounds,
-    box_id: BoxId,
-    new: &NewFile,
-) -> Result<Uploaded, Fault> {
-    let known = match existing(transaction, box_id, new)? {
-        Some(id) => Some(must_find(transaction, box_id, id)?),
-        None => None,
-    };
-    check_labels(limits, known.as_ref(), new.metadata.as_ref(), new.tags.as_deref())?;
-    let (id, outcome, superseded) = match &known {
-        None => (insert(transaction, box_id, new)?, UploadOutcome::Added, None),
-        Some(known) => {
-            let (outcome, superseded) = update(transaction, known, new)?;
-            (known.id, outcome, superseded)
-        }
-    };
-    match outcome {
-        UploadOutcome::Added => {
-            bounds::check_box(transaction, limits, box_id, Bound::Files)?;
-            let bounds = &[Bound::StorageGb, Bound::QueuedFiles];
-            bounds::check_owners(transaction, limits, box_id, bounds)?;
-        }
-        // Who is past a bound that was lowered may still put something smaller in place.
-        UploadOutcome::Replaced if known.is_some_and(|known| new.size > known.size) => {
-            bounds::check_owners(transaction, limits, box_id, &[Bound::StorageGb])?;
-        }
-        UploadOutcome::Replaced | UploadOutcome::Known => {}
-    }
-    set_tags(transaction, id, new.tags.as_deref())?;
-    Ok(Uploaded { file: must_find(transaction, box_id, id)?, outcome, superseded })
-}
-
-fn insert(transaction: &Transaction<'_>, box_id: BoxId, new: &NewFile) -> Result<FileId, Fault> {
-    let (id, now) = (FileId::generate(), Timestamp::now());
-    let metadata = new.metadata.clone().unwrap_or_default();
-    transaction.execute(
-        "insert into files (id, box_id, name, external_id, sha256, size, media_type, status, progress_done, warnings,
-         metadata, pages, characters, chunks, created_at, updated_at)
-         values ($1, $2, $3, $4, $5, $6, $7, 'queued', 0, '[]', $8, 0, 0, 0, $9, $9)",
-        &[
-            id.into(),
-            box_id.into(),
-            new.name.as_str().into(),
-            new.external_id.clone().into(),
-            new.sha256.as_str().into(),
-            size(new),
-            new.media_type.as_str().into(),
-            as_json(&metadata).into(),
-            now.into(),
-        ],
-    )?;
-    enqueue(transaction, box_id, id, now)?;
-    Ok(id)
-}
-
-/// An upload of a file that is there already: the same bytes change nothing but what is said about them, other bytes
-/// wait beside the old ones until they were read.
-fn update(
-    transaction: &Transaction<'_>,
-    known: &FileRecord,
-    new: &NewFile,
-) -> Result<(UploadOutcome, Option<String>), Fault> {
-    let now = Timestamp::now();
-    let metadata = new.metadata.clone().unwrap_or_else(|| known.metadata.clone());
-    transaction.execute(
-        "update files set external_id = coalesce($1, external_id), metadata = $2, updated_at = $3 where id = $4",
-        &[new.external_id.clone().into(), as_json(&metadata).into(), now.into(), known.id.into()],
-    )?;
-    let row = transaction.first("select next_sha256 from files where id = $1", &[known.id.into()])?;
-    let waiting = row.as_ref().and_then(|row| row.text(0).ok().map(str::to_string));
-    let newest = waiting.as_deref().unwrap_or(&known.sha256);
-    if newest == new.sha256 {
-        if known.status == FileStatus::Failed {
-            requeue(transaction, known, now)?;
-        }
-        return Ok((UploadOutcome::Known, None));
-    }
-    if known.indexed_at.is_some() {
-        transaction.execute(
-            "update files set next_sha256 = $1, next_size = $2, next_name = $3 where id = $4",
-            &[new.sha256.as_str().into(), size(new), new.name.as_str().into(), known.id.into()],
-        )?;
-        requeue(transaction, known, now)?;
-        return Ok((UploadOutcome::Replaced, waiting));
-    }
-    // Nothing of the old version can be read yet, so there is nothing to keep in place.
-    transaction.execute(
-        "update files set sha256 = $1, size = $2, name = $3, media_type = $4 where id = $5",
-        &[
-            new.sha256.as_str().into(),
-            size(new),
-            new.name.as_str().into(),
-            new.media_type.as_str().into(),
-            known.id.into(),
-        ],
-    )?;
-    requeue(transaction, known, now)?;
-    Ok((UploadOutcome::Replaced, Some(known.sha256.clone())))
-}
-
-fn requeue(transaction: &Transaction<'_>, file: &FileRecord, now: Timestamp) -> Result<(), Fault> {
-    let sql = "update files set status = 'queued', error = null, progress_done = 0, progress_total = null where id = $1";
-    transaction.execute(sql, &[file.id.into()])?;
-    enqueue(transaction, file.box_id, file.id, now)
-}
-
-/// A new job in place of any older one: a worker still at that finds its job gone and stops.
-pub(super) fn enqueue(
-    transaction: &Transaction<'_>,
-    box_id: BoxId,
     file: FileId,
-    now: Timestamp,
+    tags: Option<&[String]>,
 ) -> Result<(), Fault> {
-    transaction.execute("delete from jobs where file_id = $1", &[file.into()])?;
-    transaction.execute(
-        "insert into jobs (id, file_id, box_id, due_at, failures, starts, created_at) values ($1, $2, $3, $4, 0, 0, $4)",
-        &[JobId::generate().into(), file.into(), box_id.into(), now.into()],
-    )?;
-    Ok(())
-}
-
-fn set_tags(transaction: &Transaction<'_>, file: FileId, tags: Option<&[String]>) -> Result<(), Fault> {
     let Some(tags) = tags else { return Ok(()) };
     transaction.execute("delete from file_tags where file_id = $1", &[file.into()])?;
     for tag in tags {
@@ -355,7 +169,7 @@ fn set_tags(transaction: &Transaction<'_>, file: FileId, tags: Option<&[String]>
 }
 
 /// Holds what an owner says about a file against its bounds.
-fn check_labels(
+pub(super) fn check_labels(
     limits: &Bounds,
     known: Option<&FileRecord>,
     metadata: Option<&Metadata>,
@@ -474,7 +288,7 @@ fn cursor_at(file: &FileRecord, sort: SortKey) -> FileCursor {
     FileCursor { value, id: file.id }
 }
 
-fn size(new: &NewFile) -> Value {
+pub(super) fn size(new: &NewFile) -> Value {
     Value::Integer(i64::try_from(new.size).unwrap_or(i64::MAX))
 }
 

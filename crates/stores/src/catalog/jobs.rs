@@ -1,5 +1,7 @@
 //! The queue of files to be read.
 
+use std::time::Duration;
+
 use async_trait::async_trait;
 use engine::{
     Fault,
@@ -11,8 +13,9 @@ use jiff::Timestamp;
 use super::{
     Sql,
     database::Turn,
-    files::{as_json, find},
-    sql::{Row, Transaction, Value},
+    nodes::Alive,
+    sql::{Row, Transaction},
+    versions::{write_failure, write_success},
 };
 use crate::Error;
 
@@ -28,18 +31,12 @@ impl Jobs for Sql {
         self.database.write_beside(Turn::Beside, move |t| claim(t, &worker, now)).await
     }
 
-    async fn beat(
-        &self,
-        job: &Job,
-        worker: &str,
-        progress: FileProgress,
-        now: Timestamp,
-    ) -> Result<bool, Fault> {
+    async fn beat(&self, job: &Job, worker: &str, progress: FileProgress) -> Result<bool, Fault> {
         let (id, file, worker) = (job.id, job.file, worker.to_string());
         self.database
             .write_beside(Turn::Beside, move |t| {
                 let sql = "update jobs set heard_at = $1 where id = $2 and worker = $3";
-                if t.execute(sql, &[now.into(), id.into(), worker.into()])? == 0 {
+                if t.execute(sql, &[t.now()?.into(), id.into(), worker.into()])? == 0 {
                     return Ok(false);
                 }
                 let sql = "update files set progress_done = $1, progress_total = $2 where id = $3";
@@ -76,8 +73,8 @@ impl Jobs for Sql {
             .await
     }
 
-    async fn requeue_abandoned(&self, since: Timestamp) -> Result<u64, Fault> {
-        self.database.write(move |t| Ok(requeue_abandoned(t, since)?)).await
+    async fn requeue_abandoned(&self, silent_for: Duration) -> Result<u64, Fault> {
+        self.database.write(move |t| Ok(requeue_abandoned(t, Alive::now(t, silent_for)?)?)).await
     }
 
     async fn queue_length(&self) -> Result<u64, Fault> {
@@ -87,12 +84,13 @@ impl Jobs for Sql {
 }
 
 /// Gives back to the queue what nobody has said for too long that they work on.
-pub(super) fn requeue_abandoned(transaction: &Transaction<'_>, since: Timestamp) -> Result<u64, Error> {
+pub(super) fn requeue_abandoned(transaction: &Transaction<'_>, alive: Alive) -> Result<u64, Error> {
     let sql = "update files set status = 'queued' where status = 'processing' and id in
-               (select file_id from jobs where worker is not null and heard_at < $1)";
-    transaction.execute(sql, &[since.into()])?;
-    let sql = "update jobs set worker = null, heard_at = null where worker is not null and heard_at < $1";
-    Ok(transaction.execute(sql, &[since.into()])? as u64)
+               (select file_id from jobs where worker is not null and (heard_at < $1 or heard_at > $2))";
+    transaction.execute(sql, &alive.bounds())?;
+    let sql = "update jobs set worker = null, heard_at = null
+               where worker is not null and (heard_at < $1 or heard_at > $2)";
+    Ok(transaction.execute(sql, &alive.bounds())? as u64)
 }
 
 /// The oldest job of the user with the fewest under way, and of their boxes the one with the fewest; of equals, the one
@@ -124,7 +122,7 @@ fn claim(transaction: &Transaction<'_>, worker: &str, now: Timestamp) -> Result<
     let (id, file): (JobId, FileId) = (row.parse(0)?, row.parse(1)?);
     transaction.execute(
         "update jobs set worker = $1, heard_at = $2, starts = starts + 1 where id = $3",
-        &[worker.into(), now.into(), id.into()],
+        &[worker.into(), transaction.now()?.into(), id.into()],
     )?;
     transaction.execute("update boxes set served_at = $1 where id = $2", &[now.into(), box_id.into()])?;
     if let Some(owner) = turn.optional(1, Row::parse::<UserId>)? {
@@ -162,67 +160,11 @@ fn finish(
             let sql = "update jobs set worker = null, heard_at = null, failures = failures + 1, due_at = $1 where id = $2";
             transaction.execute(sql, &[due.into(), job.id.into()])?;
             transaction.execute("update files set status = 'queued' where id = $1", &[job.file.into()])?;
-            return Ok(Finished { written: true, superseded: None });
+            return Ok(Finished { written: true, superseded: Vec::new() });
         }
         JobOutcome::Failed { error } => write_failure(transaction, job, &error, now)?,
         indexed @ JobOutcome::Indexed { .. } => write_success(transaction, job, indexed, now)?,
     };
     transaction.execute("delete from jobs where id = $1", &[job.id.into()])?;
     Ok(Finished { written: true, superseded })
-}
-
-/// A first version that cannot be read is a failed file; a new version that cannot be read leaves the old one in
-/// place, with a warning.
-fn write_failure(
-    transaction: &Transaction<'_>,
-    job: &Job,
-    error: &str,
-    now: Timestamp,
-) -> Result<Option<String>, Fault> {
-    let Some(file) = find(transaction, job.box_id, job.file)? else { return Ok(None) };
-    if file.indexed_at.is_none() {
-        let sql = "update files set status = 'failed', error = $1, updated_at = $2 where id = $3";
-        transaction.execute(sql, &[error.into(), now.into(), job.file.into()])?;
-        return Ok(None);
-    }
-    let mut warnings = file.warnings;
-    warnings.push(format!("a newer version could not be read, so this one stays: {error}"));
-    transaction.execute(
-        "update files set status = 'ready_with_warnings', warnings = $1, updated_at = $2,
-         next_sha256 = null, next_size = null, next_name = null where id = $3",
-        &[as_json(&warnings).into(), now.into(), job.file.into()],
-    )?;
-    Ok(Some(job.sha256.clone()))
-}
-
-fn write_success(
-    transaction: &Transaction<'_>,
-    job: &Job,
-    outcome: JobOutcome,
-    now: Timestamp,
-) -> Result<Option<String>, Fault> {
-    let JobOutcome::Indexed { status, media_type, warnings, language, extent } = outcome else {
-        return Ok(None);
-    };
-    let before = transaction.first("select sha256 from files where id = $1", &[job.file.into()])?;
-    let before = before.map(|row| row.text(0).map(str::to_string)).transpose()?;
-    let pages = Value::from(i64::from(extent.pages));
-    transaction.execute(
-        "update files set status = $1, media_type = $2, warnings = $3, language = $4, pages = $5, characters = $6,
-         chunks = $7, progress_done = $5, progress_total = $5, error = null, indexed_at = $8, updated_at = $8,
-         sha256 = coalesce(next_sha256, sha256), size = coalesce(next_size, size), name = coalesce(next_name, name),
-         next_sha256 = null, next_size = null, next_name = null where id = $9",
-        &[
-            status.as_str().into(),
-            media_type.into(),
-            as_json(&warnings).into(),
-            language.into(),
-            pages,
-            i64::try_from(extent.characters).unwrap_or(i64::MAX).into(),
-            i64::from(extent.chunks).into(),
-            now.into(),
-            job.file.into(),
-        ],
-    )?;
-    Ok(before.filter(|sha256| *sha256 != job.sha256))
 }

@@ -8,6 +8,7 @@ mod boxes;
 mod contract;
 mod copy;
 mod database;
+mod deletion;
 mod files;
 mod filtered;
 mod identities;
@@ -25,6 +26,7 @@ mod sql;
 mod sqlite;
 mod units;
 mod users;
+mod versions;
 
 use std::{path::Path, sync::Arc};
 

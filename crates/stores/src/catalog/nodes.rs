@@ -18,7 +18,13 @@ use tokio::{
 use tokio_postgres::AsyncMessage;
 
 use super::{
-    Sql, database::Turn, files::as_json, jobs::requeue_abandoned, migrations::KNOWN, postgres::Shared,
+    Sql,
+    database::Turn,
+    files::as_json,
+    jobs::requeue_abandoned,
+    migrations::KNOWN,
+    postgres::Shared,
+    sql::{Transaction, Value},
 };
 use crate::{Error, postgres::Connection};
 
@@ -71,26 +77,36 @@ impl Nodes for Sql {
         &self.nodes.id
     }
 
-    async fn beat_node(&self, now: Timestamp) -> Result<(), Fault> {
+    async fn beat_node(&self) -> Result<(), Fault> {
         let node = self.nodes.id.clone();
         let sql = "insert into nodes (id, heard_at, knows) values ($1, $2, $3)
                    on conflict (id) do update set heard_at = excluded.heard_at";
         self.database
-            .write_soon(Turn::Beside, move |t| Ok(t.execute(sql, &[node.into(), now.into(), KNOWN.into()])?))
+            .write_soon(Turn::Beside, move |t| {
+                Ok(t.execute(sql, &[node.into(), t.now()?.into(), KNOWN.into()])?)
+            })
             .await
             .map(drop)
     }
 
-    async fn bury_nodes(&self, since: Timestamp) -> Result<u64, Fault> {
+    async fn bury_nodes(&self, silent_for: Duration) -> Result<u64, Fault> {
         // Most of the time all are well, and finding that out should hold up nobody.
-        let dead = "select 1 from nodes where heard_at < $1 union all
-                    select 1 from jobs where worker is not null and heard_at < $1 limit 1";
-        if self.database.read(|t| t.first(dead, &[since.into()]))?.is_none() {
+        let dead = "select 1 from nodes where id <> $3 and (heard_at < $1 or heard_at > $2) union all
+                    select 1 from jobs where worker is not null and (heard_at < $1 or heard_at > $2) limit 1";
+        let (node, silent) = (self.nodes.id.clone(), silent_for);
+        let found = self.database.read(|t| {
+            let [since, until] = Alive::now(t, silent)?.bounds();
+            t.first(dead, &[since, until, node.as_str().into()])
+        })?;
+        if found.is_none() {
             return Ok(0);
         }
         self.database
             .write(move |t| {
-                let buried = t.execute("delete from nodes where heard_at < $1", &[since.into()])?;
+                let alive = Alive::now(t, silent)?;
+                let [since, until] = alive.bounds();
+                let sql = "delete from nodes where id <> $3 and (heard_at < $1 or heard_at > $2)";
+                let buried = t.execute(sql, &[since, until, node.into()])?;
                 for sql in [
                     "delete from unit_reservations where settled < 2 and node not in (select id from nodes)",
                     "delete from attempts where status is null and node not in (select id from nodes)",
@@ -99,7 +115,7 @@ impl Nodes for Sql {
                 ] {
                     t.execute(sql, &[])?;
                 }
-                requeue_abandoned(t, since)?;
+                requeue_abandoned(t, alive)?;
                 Ok(buried as u64)
             })
             .await
@@ -142,6 +158,31 @@ impl Nodes for Sql {
             *listening = Some(task.abort_handle());
         }
         changes
+    }
+}
+
+/// When somebody who is alive was last heard of.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Alive {
+    since: Timestamp,
+    until: Timestamp,
+}
+
+impl Alive {
+    /// Within `silent_for` before now. What was heard that much later than now was noted by a clock that has been set
+    /// back since: who is alive corrects it with the next beat. Where no time may pass, nobody is.
+    pub(super) fn now(transaction: &Transaction<'_>, silent_for: Duration) -> Result<Self, Error> {
+        if silent_for.is_zero() {
+            return Ok(Alive { since: Timestamp::MAX, until: Timestamp::MAX });
+        }
+        let now = transaction.now()?;
+        let since = now.saturating_sub(silent_for).unwrap_or(Timestamp::MIN);
+        Ok(Alive { since, until: now.saturating_add(silent_for).unwrap_or(Timestamp::MAX) })
+    }
+
+    /// The first and the last moment.
+    pub(super) fn bounds(self) -> [Value; 2] {
+        [self.since.into(), self.until.into()]
     }
 }
 

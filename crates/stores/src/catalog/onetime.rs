@@ -325,7 +325,10 @@ pub(super) fn join(
     let sql = "select role from memberships where box_id = $1 and user_id = $2";
     let row = transaction.first(sql, &[box_id.into(), user.into()])?;
     let has = row.map(|row| row.parse::<Role>(0)).transpose()?;
-    if transaction.first("select 1 from boxes where id = $1", &[box_id.into()])?.is_none() {
+    if transaction
+        .first("select 1 from boxes where id = $1 and deleting_at is null", &[box_id.into()])?
+        .is_none()
+    {
         return Err(Fault::new(Reason::NotFound, "the box of this invitation was deleted"));
     }
     if has < Some(role) { set_role(transaction, box_id, user, role) } else { Ok(()) }

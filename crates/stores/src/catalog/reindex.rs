@@ -9,7 +9,7 @@ use engine::{
 };
 use jiff::Timestamp;
 
-use super::{Sql, files::enqueue, sql::Row};
+use super::{Sql, boxes::must_exist, sql::Row, versions::start_over};
 use crate::Error;
 
 /// Queries kept for each box.
@@ -21,6 +21,7 @@ impl Reindexing for Sql {
         let box_id = writing.box_id();
         self.database
             .write(move |t| {
+                must_exist(t, box_id)?;
                 let running = "select 1 from reindexes where box_id = $1 and state = 'running'";
                 if t.first(running, &[box_id.into()])?.is_some() {
                     return Err(Fault::new(Reason::Conflict, "the box is being reindexed already"));
@@ -99,16 +100,9 @@ impl Reindexing for Sql {
             .map(drop)
     }
 
-    async fn requeue_file(&self, writing: &Writing, file: FileId) -> Result<(), Fault> {
+    async fn requeue_file(&self, writing: &Writing, file: FileId) -> Result<Vec<String>, Fault> {
         let box_id = writing.box_id();
-        let sql = "update files set status = 'queued', indexed_at = null
-                   where id = $1 and box_id = $2 and status <> 'deleting'";
-        self.database
-            .write(move |t| match t.execute(sql, &[file.into(), box_id.into()])? {
-                0 => Ok(()),
-                _ => enqueue(t, box_id, file, Timestamp::now()),
-            })
-            .await
+        self.database.write(move |t| start_over(t, box_id, file, Timestamp::now())).await
     }
 
     async fn note_queries(&self, queries: Vec<RecentQuery>) -> Result<(), Fault> {
@@ -119,7 +113,7 @@ impl Reindexing for Sql {
                     // A box that was deleted meanwhile has no queries.
                     t.execute(
                         "insert into recent_queries (box_id, query, found, asked_at)
-                         select id, $2, $3, cast($4 as bigint) from boxes where id = $1
+                         select id, $2, $3, cast($4 as bigint) from boxes where id = $1 and deleting_at is null
                          on conflict (box_id, query) do update set found = excluded.found, asked_at = excluded.asked_at",
                         &[(*box_id).into(), query.clone().into(), found.into(), Timestamp::now().into()],
                     )?;

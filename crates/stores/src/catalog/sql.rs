@@ -158,6 +158,17 @@ impl Transaction<'_> {
         Ok(self.all(sql, parameters)?.into_iter().next())
     }
 
+    /// The time by the clock that all nodes share: the database server's, or this machine's where the database is a file.
+    pub(crate) fn now(&self) -> Result<Timestamp, Error> {
+        match &self.0 {
+            Session::Sqlite(_) => Ok(Timestamp::now()),
+            Session::Postgres(_) => {
+                let sql = "select cast(extract(epoch from clock_timestamp()) * 1000 as bigint)";
+                self.first(sql, &[])?.ok_or_else(|| Error::Corrupt("no time".into()))?.time(0)
+            }
+        }
+    }
+
     /// Ends a query that takes its rows of a table for itself and passes over those that somebody else has: nothing to
     /// say to a database with one writer.
     pub(crate) fn skipping_taken(&self, table: &str) -> String {

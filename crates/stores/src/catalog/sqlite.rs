@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
     sync::{
         Arc,
-        mpsc::{Receiver, Sender, channel},
+        mpsc::{Receiver, RecvTimeoutError, Sender, channel},
     },
     thread::JoinHandle,
     time::Duration,
@@ -26,6 +26,8 @@ use crate::Error;
 
 /// How long to wait for another process (an operator's command beside the server) to finish its write.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long the emptying of the log waits for readers, and how long until it is tried again: reads take milliseconds.
+const WIPE_WAIT: Duration = Duration::from_millis(250);
 /// Pieces of work in one commit: bounds how long the first waits for the last.
 const MOST_PER_COMMIT: usize = 256;
 
@@ -111,15 +113,40 @@ fn connect(path: &Path) -> Result<Connection, Error> {
 }
 
 fn write_until_closed(connection: &Connection, queue: &Receiver<Work>) {
-    while let Ok(first) = queue.recv() {
-        let waiting = std::iter::once(first).chain(queue.try_iter().take(MOST_PER_COMMIT - 1)).collect();
-        commit_together(connection, waiting);
+    // What was deleted right before a crash may still stand in the log.
+    let mut wiped = wipe(connection);
+    loop {
+        let first = match wiped {
+            true => queue.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            false => queue.recv_timeout(WIPE_WAIT),
+        };
+        match first {
+            Ok(first) => {
+                let more = queue.try_iter().take(MOST_PER_COMMIT - 1);
+                wiped &= commit_together(connection, std::iter::once(first).chain(more).collect());
+            }
+            Err(RecvTimeoutError::Timeout) => wiped = wipe(connection),
+            Err(RecvTimeoutError::Disconnected) => return,
+        }
     }
 }
 
-/// Runs all of `waiting` in one transaction and answers each piece.
-fn commit_together(connection: &Connection, waiting: Vec<Work>) {
+/// Empties the log of changes, in which what was deleted still stands; `false` where a reader is in the middle of it.
+fn wipe(connection: &Connection) -> bool {
+    let emptied = connection.busy_timeout(WIPE_WAIT).and_then(|()| {
+        connection.query_row("pragma wal_checkpoint(truncate)", [], |row| Ok(row.get::<_, i64>(0)? == 0))
+    });
+    let _ = connection.busy_timeout(BUSY_TIMEOUT);
+    emptied.unwrap_or_else(|error| {
+        tracing::warn!(%error, "Could not empty the catalog's log");
+        true
+    })
+}
+
+/// Runs all of `waiting` in one transaction and answers each piece; `false` where what it deleted still stands in the log.
+fn commit_together(connection: &Connection, waiting: Vec<Work>) -> bool {
     let mut answers = Vec::with_capacity(waiting.len());
+    let wipes = waiting.iter().any(|work| work.wipes);
     let synchronous = if waiting.iter().any(|work| work.durable) { "full" } else { "normal" };
     let prepared = connection.pragma_update(None, "synchronous", synchronous);
     let outcome = prepared.and_then(|()| connection.execute_batch("begin immediate")).and_then(|()| {
@@ -131,6 +158,7 @@ fn commit_together(connection: &Connection, waiting: Vec<Work>) {
     if outcome.is_err() {
         let _ = connection.execute_batch("rollback");
     }
+    let wiped = !wipes || wipe(connection);
     // Work that never ran drops its sender, which its asker sees as a closed store.
     let failure = outcome.err().map(|error| error.to_string());
     for answer in answers {
@@ -139,6 +167,7 @@ fn commit_together(connection: &Connection, waiting: Vec<Work>) {
             Some(text) => Err(Error::Corrupt(format!("commit failed: {text}"))),
         });
     }
+    wiped
 }
 
 fn run_in_savepoint(connection: &Connection, work: Work) -> rusqlite::Result<Answer> {

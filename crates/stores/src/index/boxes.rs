@@ -93,6 +93,7 @@ impl Boxes {
     pub(super) fn drop_box(&self, id: BoxId) -> Result<(), Fault> {
         let state = self.take(&mut self.lock(id), id);
         let aside = self.root.join("dropped").join(id.to_string());
+        remove_folder(&aside)?;
         state.retire(|| {
             self.open.lock().boxes.remove(&id);
             match fs::rename(self.folder(id), &aside) {
@@ -101,10 +102,7 @@ impl Boxes {
             }
         })?;
         drop(state);
-        match fs::remove_dir_all(&aside) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Fault::internal(error)),
-            _ => Ok(()),
-        }
+        remove_folder(&aside)
     }
 
     /// Exchanges a box's folder with the one that `other` has of it. Nobody sees anything between: whoever uses the box
@@ -175,5 +173,13 @@ impl Boxes {
     fn folder(&self, id: BoxId) -> PathBuf {
         let [.., last] = *id.as_bytes();
         Path::new(&self.root).join("boxes").join(format!("{last:02x}")).join(id.to_string())
+    }
+}
+
+/// Removes a folder with all in it, if it is there.
+fn remove_folder(folder: &Path) -> Result<(), Fault> {
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Fault::internal(error)),
+        _ => Ok(()),
     }
 }

@@ -50,13 +50,13 @@ fn page(number: u32, text: &str) -> Page {
     }
 }
 
-fn document(texts: &[&str]) -> Document {
-    Document {
+fn document(texts: &[&str]) -> Arc<Document> {
+    Arc::new(Document {
         media_type: "text/plain".into(),
         title: Some("Title".into()),
         pages: texts.iter().zip(1..).map(|(text, number)| page(number, text)).collect(),
         warnings: Vec::new(),
-    }
+    })
 }
 
 fn chunk(text: &str, language: &str, vector: [f32; 4]) -> IndexedChunk {
@@ -68,7 +68,7 @@ fn chunk(text: &str, language: &str, vector: [f32; 4]) -> IndexedChunk {
             page_end: 1,
             start: 0,
             end: text.chars().count() as u32,
-            section: vec!["1 Über".into(), "1.1 \"Unter\"".into()],
+            section: ["1 Über".into(), "1.1 \"Unter\"".into()].into(),
             lead: "| a | b |".into(),
             language: Some(language.into()),
         },
@@ -78,7 +78,7 @@ fn chunk(text: &str, language: &str, vector: [f32; 4]) -> IndexedChunk {
 }
 
 async fn store(index: &dyn Index, writing: &Writing, file: FileId, texts: &[&str]) {
-    let chunks: Vec<_> = texts.iter().map(|text| chunk(text, "en", [1.0, 0.0, 0.0, 0.0])).collect();
+    let chunks = texts.iter().map(|text| chunk(text, "en", [1.0, 0.0, 0.0, 0.0])).collect();
     index.replace(writing, file, &document(texts), &chunks, MODEL).await.unwrap();
 }
 
@@ -113,10 +113,10 @@ async fn a_box_never_written_reads_as_empty(index: &dyn Index) {
 async fn a_stored_file_reads_back(index: &dyn Index) {
     let (writing, file) = (fresh(), FileId::generate());
     let document = document(&["Grüße, 世界 🌍", ""]);
-    let chunks = vec![
+    let chunks = Arc::from([
         chunk("Grüße, 世界 🌍", "de", [0.5, 0.5, -0.5, 0.5]),
         chunk("second", "en", [0.0, 0.0, 0.0, 1.0]),
-    ];
+    ]);
     index.replace(&writing, file, &document, &chunks, MODEL).await.unwrap();
     assert_eq!(index.pages(writing.reading(), file, 1, 10).await.unwrap(), document.pages);
     let ids = [ChunkId { file, ordinal: 1 }, ChunkId { file, ordinal: 7 }, ChunkId { file, ordinal: 0 }];
@@ -173,11 +173,11 @@ async fn a_removed_file_is_gone(index: &dyn Index) {
 
 async fn the_nearest_vectors_come_first(index: &dyn Index) {
     let (writing, file) = (fresh(), FileId::generate());
-    let chunks = [
+    let chunks = Arc::from([
         chunk("far", "en", [-1.0, 0.0, 0.0, 0.0]),
         chunk("near", "en", [1.0, 0.1, 0.0, 0.0]),
         chunk("middle", "en", [1.0, 1.0, 0.0, 0.0]),
-    ];
+    ]);
     index.replace(&writing, file, &document(&["x"]), &chunks, MODEL).await.unwrap();
     let vector = [1.0, 0.0, 0.0, 0.0];
     let recall = Recall { text: None, vector: Some(&vector), model: MODEL, only: None, limit: 2 };
@@ -194,9 +194,9 @@ async fn the_nearest_vectors_come_first(index: &dyn Index) {
 async fn words_are_found_whatever_their_form(index: &dyn Index) {
     let (writing, english, german) = (fresh(), FileId::generate(), FileId::generate());
     let reading = writing.reading();
-    let chunks = [chunk("The crème brûlée was RUNNING late", "en", [1.0, 0.0, 0.0, 0.0])];
+    let chunks = Arc::from([chunk("The crème brûlée was RUNNING late", "en", [1.0, 0.0, 0.0, 0.0])]);
     index.replace(&writing, english, &document(&["x"]), &chunks, MODEL).await.unwrap();
-    let chunks = [chunk("Die Häuser standen an den Straßen", "de", [1.0, 0.0, 0.0, 0.0])];
+    let chunks = Arc::from([chunk("Die Häuser standen an den Straßen", "de", [1.0, 0.0, 0.0, 0.0])]);
     index.replace(&writing, german, &document(&["x"]), &chunks, MODEL).await.unwrap();
     for query in ["run", "creme", "Brûlée", "runs"] {
         assert_eq!(files_with(index, reading, query).await, [english].into(), "{query}");
@@ -240,7 +240,7 @@ async fn scripts_without_spaces_are_found(index: &dyn Index) {
         ("ar", "تقع المكتبات الكبيرة في وسط المدينة", "المكتبات"),
     ] {
         let file = FileId::generate();
-        let chunks = [chunk(text, language, [1.0, 0.0, 0.0, 0.0])];
+        let chunks = Arc::from([chunk(text, language, [1.0, 0.0, 0.0, 0.0])]);
         index.replace(&writing, file, &document(&[text]), &chunks, MODEL).await.unwrap();
         let found = recall(index, reading, query, None).await.keyword;
         assert_eq!(found.first().map(|hit| hit.chunk.file), Some(file), "{query}");
@@ -269,6 +269,7 @@ async fn another_model_is_refused_until_the_others_are_gone(index: &dyn Index) {
     store(index, &writing, first, &["old"]).await;
     let mut chunks = vec![chunk("new", "en", [1.0, 0.0, 0.0, 0.0])];
     chunks[0].vector = vec![1.0, 0.0];
+    let chunks = Arc::from(chunks);
     let refused = index.replace(&writing, second, &document(&["new"]), &chunks, "other/2").await;
     assert_eq!(refused.unwrap_err().reason, Reason::Conflict);
     assert_eq!(index.contents(writing.reading()).await.unwrap().files.len(), 1);

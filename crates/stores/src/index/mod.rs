@@ -93,13 +93,13 @@ impl Index for Embedded {
         &self,
         writing: &Writing,
         file: FileId,
-        document: &Document,
-        chunks: &[IndexedChunk],
+        document: &Arc<Document>,
+        chunks: &Arc<[IndexedChunk]>,
         model: &str,
     ) -> Result<(), Fault> {
         let box_id = writing.box_id();
         let incoming =
-            Incoming { file, document: document.clone(), chunks: chunks.to_vec(), model: model.to_string() };
+            Incoming { file, document: document.clone(), chunks: chunks.clone(), model: model.to_string() };
         self.off_thread(move |boxes| {
             // A box retired while we waited for it makes place for a new one of the same name.
             loop {
@@ -128,6 +128,10 @@ impl Index for Embedded {
         limit: u32,
     ) -> Result<Vec<Page>, Fault> {
         self.read(reading.box_id(), move |open| open.pages(file, from, limit)).await
+    }
+
+    async fn revision(&self, reading: &Reading, file: FileId) -> Result<Option<i64>, Fault> {
+        self.read(reading.box_id(), move |open| open.revision(file)).await
     }
 
     async fn recall(&self, reading: &Reading, recall: Recall<'_>) -> Result<Recalled, Fault> {

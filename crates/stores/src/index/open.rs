@@ -2,7 +2,10 @@
 
 use std::{
     path::PathBuf,
-    sync::atomic::{AtomicUsize, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
 use engine::{
@@ -19,8 +22,8 @@ use super::{Wanted, rows::Rows, schema, text::Text, truth};
 /// A file to be stored.
 pub(super) struct Incoming {
     pub(super) file: FileId,
-    pub(super) document: Document,
-    pub(super) chunks: Vec<IndexedChunk>,
+    pub(super) document: Arc<Document>,
+    pub(super) chunks: Arc<[IndexedChunk]>,
     pub(super) model: String,
 }
 
@@ -100,6 +103,10 @@ impl OpenBox {
         let transaction =
             connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(Fault::internal)?;
         let Some(change) = truth::remove(&transaction, file).map_err(Fault::internal)? else {
+            drop(transaction);
+            // A crash may have come right after it was removed, before it was wiped.
+            self.wipe(connection)?;
+            self.text.rewrite(connection)?;
             return Ok(Ok(Removed::default()));
         };
         let pending = self.text.prepare(&transaction, &change)?;
@@ -112,6 +119,7 @@ impl OpenBox {
         self.text.publish(pending)?;
         drop(rows);
         self.wipe(connection)?;
+        self.text.rewrite(connection)?;
         Ok(Ok(change.removed))
     }
 
@@ -132,6 +140,10 @@ impl OpenBox {
             Some(number) => truth::pages(connection, number, from, limit),
             None => Ok(Vec::new()),
         })
+    }
+
+    pub(super) fn revision(&self, file: FileId) -> Result<Option<i64>, Fault> {
+        self.read(|connection| truth::file_number(connection, file))
     }
 
     pub(super) fn chunks(&self, ids: &[ChunkId]) -> Result<Vec<Option<Chunk>>, Fault> {

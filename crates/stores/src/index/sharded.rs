@@ -57,15 +57,30 @@ impl Index for Sharded {
         &self,
         writing: &Writing,
         file: FileId,
-        document: &Document,
-        chunks: &[IndexedChunk],
+        document: &Arc<Document>,
+        chunks: &Arc<[IndexedChunk]>,
         model: &str,
     ) -> Result<(), Fault> {
-        self.made(writing.box_id()).await?.replace(writing, file, document, chunks, model).await
+        let made = self.made(writing.box_id()).await?;
+        made.replace(writing, file, document, chunks, model).await?;
+        // What a move that was cut short has left elsewhere is of an older version now.
+        for shard in self.shards.iter().filter(|shard| !Arc::ptr_eq(shard, made)) {
+            shard.remove(writing, file).await?;
+        }
+        Ok(())
     }
 
     async fn remove(&self, writing: &Writing, file: FileId) -> Result<Removed, Fault> {
-        self.of(writing.box_id()).await?.remove(writing, file).await
+        let own = self.of(writing.box_id()).await?;
+        let mut removed = Removed::default();
+        // From all: a move that was cut short leaves copies.
+        for shard in &self.shards {
+            let gone = shard.remove(writing, file).await?;
+            if Arc::ptr_eq(shard, own) {
+                removed = gone;
+            }
+        }
+        Ok(removed)
     }
 
     async fn drop_box(&self, writing: &Writing) -> Result<(), Fault> {
@@ -84,6 +99,10 @@ impl Index for Sharded {
         limit: u32,
     ) -> Result<Vec<Page>, Fault> {
         self.of(reading.box_id()).await?.pages(reading, file, from, limit).await
+    }
+
+    async fn revision(&self, reading: &Reading, file: FileId) -> Result<Option<i64>, Fault> {
+        self.of(reading.box_id()).await?.revision(reading, file).await
     }
 
     async fn recall(&self, reading: &Reading, recall: Recall<'_>) -> Result<Recalled, Fault> {

@@ -41,8 +41,8 @@ async fn store(index: &Embedded, writing: &Writing, word: &str, chunks: usize) -
         page_end: 1,
         start: 0,
         end: text(at).len() as u32,
-        section: vec![],
-        lead: String::new(),
+        section: [].into(),
+        lead: "".into(),
         language: Some("en".into()),
     };
     let page = Page {
@@ -57,7 +57,8 @@ async fn store(index: &Embedded, writing: &Writing, word: &str, chunks: usize) -
     };
     let document =
         Document { media_type: "text/plain".into(), title: None, pages: vec![page], warnings: vec![] };
-    let chunks: Vec<_> = (0..chunks)
+    let document = Arc::new(document);
+    let chunks = (0..chunks)
         .map(|at| IndexedChunk { chunk: chunk(at), vector: vec![1.0, 0.0], tokens: vec![] })
         .collect();
     index.replace(writing, file, &document, &chunks, "test").await.unwrap();

@@ -146,7 +146,7 @@ fn insert_chunks(transaction: &Transaction<'_>, file: i64, chunks: &[IndexedChun
             chunk.end,
             chunk.language,
             as_json(&chunk.section),
-            chunk.lead,
+            &*chunk.lead,
             chunk.text,
         ])?;
         let number = transaction.last_insert_rowid();
@@ -233,8 +233,8 @@ pub(super) fn chunk(connection: &Connection, number: i64) -> Result<Option<Chunk
                 start: row.get(2)?,
                 end: row.get(3)?,
                 language: row.get(4)?,
-                section: from_json(row, 5)?,
-                lead: row.get(6)?,
+                section: from_json(row, 5)?.into(),
+                lead: row.get::<_, String>(6)?.into(),
                 text: row.get(7)?,
             })
         })

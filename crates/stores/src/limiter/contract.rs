@@ -1,6 +1,6 @@
 //! What every limiter must do, run against each of them.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use engine::{
     ids::UserId,
@@ -20,7 +20,7 @@ fn start() -> Timestamp {
 }
 
 fn after(seconds: i64) -> Timestamp {
-    start() + Duration::from_secs(seconds as u64)
+    Timestamp::from_second(start().as_second() + seconds).unwrap()
 }
 
 fn memory(folder: &tempfile::TempDir) -> Memory {
@@ -83,6 +83,28 @@ async fn the_users_window_goes_on_after_a_restart_and_the_keys_window_does_not()
     let verdict = again.take("k", user, after(10)).await.unwrap();
     assert_eq!((verdict.key.hits, verdict.user.hits), (1, 3));
     assert_eq!(verdict.user.resets_at, after(3600));
+}
+
+#[tokio::test]
+async fn a_window_of_a_clock_that_was_set_back_is_forgotten() {
+    let folder = tempfile::tempdir().unwrap();
+    let limiter = limiter(&folder, LIMITS);
+    let user = UserId::generate();
+    let next_year = after(365 * 86_400);
+    for _ in 0..5 {
+        limiter.take("k", user, next_year).await.unwrap();
+        limiter.take("l", user, next_year).await.unwrap();
+    }
+    assert_eq!(limiter.take("k", user, next_year).await.unwrap().refused, Some(Refusal::Key));
+    let verdict = limiter.take("k", user, start()).await.unwrap();
+    assert_eq!((verdict.refused, verdict.key.hits, verdict.user.hits), (None, 1, 1));
+    assert_eq!(verdict.user.resets_at, after(3600));
+    if !scaled::wanted() {
+        // Nor does the file bring it back.
+        assert_eq!(memory(&folder).look("k", user, after(1)).await.unwrap().user.hits, 1);
+    }
+    // Clocks that differ a little count in one window.
+    assert_eq!(limiter.take("k", user, after(-5)).await.unwrap().user.hits, 2);
 }
 
 #[tokio::test]

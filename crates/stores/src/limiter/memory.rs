@@ -17,6 +17,10 @@ use crate::Error;
 /// How often closed windows are forgotten: often enough to bound memory, seldom enough to cost nothing.
 const SWEEP_EVERY_MS: i64 = 60_000;
 
+/// How far ahead of now a window may have opened: requests note the time before they are counted, and clocks of several
+/// nodes differ by seconds. One that opened later was opened by a clock that has been set back since.
+const AHEAD_MS: i64 = 60_000;
+
 /// A window that was opened by its first request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Window {
@@ -27,7 +31,13 @@ pub(super) struct Window {
 impl Window {
     /// The window in force: `known` while it lasts, else a new one that would open now.
     fn current(known: Option<Window>, limit: Limit, now_ms: i64) -> Window {
-        known.filter(|window| window.closes_ms(limit) > now_ms).unwrap_or_else(|| Window::opening(now_ms))
+        known.filter(|window| window.is_open(limit, now_ms)).unwrap_or_else(|| Window::opening(now_ms))
+    }
+
+    /// Whether it goes on. A window that opens in the future does not: the clock was set back, and whoever was refused
+    /// then would be refused until the time comes round again.
+    fn is_open(self, limit: Limit, now_ms: i64) -> bool {
+        self.closes_ms(limit) > now_ms && self.opened_ms <= now_ms + AHEAD_MS
     }
 
     /// A window with nothing in it. It opens on the whole second, so that the reset time we announce, which has no
@@ -81,7 +91,7 @@ impl Limiter for Memory {
 
 impl State {
     fn take(&mut self, limits: &Limits, key: &str, user: UserId, now_ms: i64) -> Result<Verdict, Error> {
-        if now_ms - self.swept_ms >= SWEEP_EVERY_MS {
+        if (now_ms - self.swept_ms).abs() >= SWEEP_EVERY_MS {
             self.sweep(limits, now_ms)?;
         }
         let mut verdict = self.verdict(limits, key, user, now_ms);
@@ -132,8 +142,8 @@ impl State {
     /// Forgets windows that have closed.
     fn sweep(&mut self, limits: &Limits, now_ms: i64) -> Result<(), Error> {
         self.swept_ms = now_ms;
-        self.keys.retain(|_, window| window.closes_ms(limits.key) > now_ms);
-        let closed = self.users.extract_if(|_, (window, _)| window.closes_ms(limits.user) <= now_ms);
+        self.keys.retain(|_, window| window.is_open(limits.key, now_ms));
+        let closed = self.users.extract_if(|_, (window, _)| !window.is_open(limits.user, now_ms));
         let slots: Vec<u64> = closed.map(|(_, (_, slot))| slot).collect();
         slots.into_iter().try_for_each(|slot| self.journal.release(slot))
     }

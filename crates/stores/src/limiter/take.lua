@@ -6,7 +6,8 @@ local now = tonumber(ARGV[1])
 local function window(name, length)
     local known = redis.call('hmget', name, 'opened', 'hits')
     local opened, hits = tonumber(known[1]), tonumber(known[2])
-    if opened and opened + length > now then
+    -- One that opens more than a minute ahead was opened by a clock that has been set back since.
+    if opened and opened + length > now and opened <= now + 60000 then
         return opened, hits
     end
     -- On the whole second, so that the reset that is announced is exact.

@@ -17,6 +17,7 @@ mod tests;
 
 use language::Languages;
 
+use super::bounds::MOST_PASSAGES;
 use crate::{
     document::{Document, Page},
     seams::index::Chunk,
@@ -45,14 +46,18 @@ pub fn language(document: &Document) -> Option<&'static str> {
     Languages::of(document).main()
 }
 
-/// Cuts a document into chunks, in reading order; together they hold all that is not blank.
+/// Cuts a document into chunks, in reading order; together they hold all that is not blank. Once there are more than
+/// [`MOST_PASSAGES`], later pages are left alone: whoever asks keeps that many.
 ///
 /// `count_tokens` is asked once for each sentence, row or item, not for each way of putting them together.
 pub fn split(document: &Document, chunking: &Chunking, count_tokens: &dyn Fn(&str) -> usize) -> Vec<Chunk> {
     let languages = Languages::of(document);
-    let mut section = Vec::new();
+    let mut section = pack::Section::default();
     let mut chunks = Vec::new();
     for page in &document.pages {
+        if chunks.len() > MOST_PASSAGES {
+            break;
+        }
         let offsets = Offsets::of(&page.text);
         for passage in pack::pack(page, &mut section, chunking, count_tokens) {
             chunks.push(Chunk {
@@ -89,7 +94,7 @@ pub fn with_headings(chunk: &Chunk, title: &str) -> String {
             read.push_str(heading);
         }
     }
-    for part in [&chunk.lead, &chunk.text] {
+    for part in [&*chunk.lead, &chunk.text] {
         if !read.is_empty() && !part.is_empty() {
             read.push('\n');
         }

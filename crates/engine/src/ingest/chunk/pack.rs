@@ -1,6 +1,6 @@
 //! Puts the pieces of a page together into passages of the size wanted.
 
-use std::{mem, ops::Range};
+use std::{mem, ops::Range, sync::Arc};
 
 use unicode_segmentation::GraphemeCursor;
 
@@ -8,7 +8,10 @@ use super::{
     Chunking,
     blocks::{self, Block, Kind},
 };
-use crate::document::Page;
+use crate::{
+    document::Page,
+    ingest::bounds::{LONGEST_HEADING, LONGEST_LEAD, clip},
+};
 
 /// Tokens of a short sentence with its heading.
 const SENTENCE: usize = 10;
@@ -17,12 +20,28 @@ const SENTENCE: usize = 10;
 #[derive(Debug, Default)]
 pub(super) struct Passage {
     pub(super) range: Range<usize>,
-    pub(super) section: Vec<String>,
-    pub(super) lead: String,
+    pub(super) section: Arc<[String]>,
+    pub(super) lead: Arc<str>,
 }
 
-/// The headings in force, with their levels, outermost first; carried from page to page.
-pub(super) type Section = Vec<(u8, String)>;
+/// The headings that apply, outermost first; carried from page to page. All passages under them share one list.
+#[derive(Debug, Default)]
+pub(super) struct Section {
+    levels: Vec<u8>,
+    names: Arc<[String]>,
+}
+
+impl Section {
+    /// A heading ends those of its level and below. A long one is cut: every passage under it is told of it.
+    fn enter(&mut self, level: u8, words: &str) {
+        let above = self.levels.iter().take_while(|&&above| above < level).count();
+        let mut words = words.to_string();
+        clip(&mut words, LONGEST_HEADING);
+        self.levels.truncate(above);
+        self.levels.push(level);
+        self.names = self.names[..above].iter().cloned().chain([words]).collect();
+    }
+}
 
 /// A part of the text that stays whole where possible.
 #[derive(Debug, Clone)]
@@ -35,13 +54,13 @@ struct Piece {
 #[derive(Debug, Default)]
 struct Unit {
     pieces: Vec<Piece>,
-    section: Vec<String>,
+    section: Arc<[String]>,
     /// Whether it starts with a heading.
     opens: bool,
     /// Whether its parts may repeat a sentence: prose only.
     overlaps: bool,
     /// What its later parts need from the start of it.
-    lead: String,
+    lead: Arc<str>,
 }
 
 impl Unit {
@@ -81,13 +100,12 @@ fn units(
             .iter()
             .map(|range| Piece { range: range.clone(), tokens: count_tokens(&page.text[range.clone()]) });
         if let Kind::Heading(level, words) = &block.kind {
-            section.retain(|(above, _)| above < level);
-            section.push((*level, words.clone()));
+            section.enter(*level, words);
             held.opens = true;
             held.pieces.extend(pieces);
             // A run of headings as long as half a chunk is a table of contents, and stands alone.
             if held.tokens() * 2 > chunking.max_tokens {
-                units.push(Unit { section: names(section), ..mem::take(&mut held) });
+                units.push(Unit { section: section.names.clone(), ..mem::take(&mut held) });
             }
             continue;
         }
@@ -100,16 +118,12 @@ fn units(
         if let Kind::Table(header) = &block.kind {
             held.lead = lead(&page.text, caption, header.clone());
         }
-        units.push(Unit { section: names(section), ..mem::take(&mut held) });
+        units.push(Unit { section: section.names.clone(), ..mem::take(&mut held) });
     }
     if !held.pieces.is_empty() {
-        units.push(Unit { section: names(section), ..held });
+        units.push(Unit { section: section.names.clone(), ..held });
     }
     units
-}
-
-fn names(section: &Section) -> Vec<String> {
-    section.iter().map(|(_, words)| words.clone()).collect()
 }
 
 /// Whether a paragraph belongs to the list, table or code after it: "The terms are:", "Table 3. Fees".
@@ -123,11 +137,14 @@ fn announces(text: &str, block: &Block, next: Option<&Block>) -> bool {
         && (words.ends_with([':', '：']) || (table && block.pieces.len() <= 2))
 }
 
-fn lead(text: &str, caption: Option<Range<usize>>, header: Range<usize>) -> String {
-    match caption {
+/// Every later part of the table is told of it, so a long one is cut.
+fn lead(text: &str, caption: Option<Range<usize>>, header: Range<usize>) -> Arc<str> {
+    let mut lead = match caption {
         Some(caption) => format!("{}\n{}", &text[caption], &text[header]),
         None => text[header].to_string(),
-    }
+    };
+    clip(&mut lead, LONGEST_LEAD);
+    lead.into()
 }
 
 struct Packer<'a> {
@@ -194,12 +211,15 @@ impl Packer<'_> {
     }
 
     /// Says under which headings the passage stands: those of all its units.
-    fn open(&mut self, section: &[String]) {
+    fn open(&mut self, section: &Arc<[String]>) {
         if self.pieces.is_empty() {
-            self.current.section = section.to_vec();
-        } else {
-            let shared = self.current.section.iter().zip(section).take_while(|(a, b)| a == b).count();
-            self.current.section.truncate(shared);
+            self.current.section = section.clone();
+            return;
+        }
+        let current = &self.current.section;
+        let shared = current.iter().zip(&**section).take_while(|(a, b)| a == b).count();
+        if shared < current.len() {
+            self.current.section = current[..shared].into();
         }
     }
 

@@ -82,9 +82,9 @@ fn headings_lead_their_sections_and_carry_over_pages() {
         texts(&chunks),
         ["# Guide\n\n## Install\nRun the thing now.", "## Use\nPress the big button.", "More on use."]
     );
-    assert_eq!(chunks[0].section, ["Guide", "Install"]);
-    assert_eq!(chunks[1].section, ["Guide", "Use"]);
-    assert_eq!(chunks[2].section, ["Guide", "Use"]);
+    assert_eq!(*chunks[0].section, ["Guide", "Install"]);
+    assert_eq!(*chunks[1].section, ["Guide", "Use"]);
+    assert_eq!(*chunks[2].section, ["Guide", "Use"]);
     assert_eq!(with_headings(&chunks[2], title(None, "guide.md")), "guide › Guide › Use\nMore on use.");
     assert_eq!(
         with_headings(&chunks[1], title(Some("Guide"), "x.md")),
@@ -117,7 +117,7 @@ fn later_rows_of_a_table_know_its_caption_and_header() {
     assert!(chunks[0].text.starts_with("Table 1: Fees\n\n| name | fee |") && chunks[0].lead.is_empty());
     for chunk in &chunks[1..] {
         assert!(chunk.text.starts_with("| item ") && chunk.text.ends_with(" |"));
-        assert_eq!(chunk.lead, "Table 1: Fees\n| name | fee |");
+        assert_eq!(&*chunk.lead, "Table 1: Fees\n| name | fee |");
         assert!(with_headings(chunk, "").starts_with("Table 1: Fees\n| name | fee |\n| item "));
     }
 }
@@ -179,4 +179,57 @@ proptest! {
         let chunks = split(&document, &Chunking { max_tokens: max, overlap }, &words);
         check(&document, &chunks, max);
     }
+}
+
+/// Bytes behind all headings and leads, each counted once however many chunks share it.
+fn bytes_above(chunks: &[Chunk]) -> usize {
+    let mut seen = std::collections::HashSet::new();
+    let mut bytes = 0;
+    for chunk in chunks {
+        if seen.insert(chunk.section.as_ptr().cast::<u8>()) {
+            bytes += chunk.section.iter().map(|heading| heading.capacity() + 24).sum::<usize>();
+        }
+        if seen.insert(chunk.lead.as_ptr()) {
+            bytes += chunk.lead.len();
+        }
+    }
+    bytes
+}
+
+#[test]
+fn a_huge_heading_over_thousands_of_sections_costs_no_more_than_the_text() {
+    let mut page = format!("# {}\n\n", "Heading ".repeat(25_000));
+    for section in 0..6_000 {
+        page.push_str(&format!(
+            "## Section {section}\n\nA sentence of ten words stands here in section {section}.\n\n"
+        ));
+    }
+    let document = document(Format::Markdown, &[&page]);
+    let chunks = split(&document, &Chunking::default(), &words);
+    assert!(chunks.len() > 5_000, "{}", chunks.len());
+    let bytes = bytes_above(&chunks);
+    assert!(bytes < 4 << 20, "{bytes} bytes of headings from {} bytes of text", page.len());
+    let longest = chunks.iter().map(|chunk| with_headings(chunk, "").len()).max().unwrap();
+    assert!(longest < 5_000, "a model would read {longest} bytes");
+}
+
+#[test]
+fn a_huge_header_row_over_thousands_of_rows_costs_no_more_than_the_text() {
+    let mut page = format!("| {} |\n|---|\n", "column ".repeat(25_000));
+    for row in 0..20_000 {
+        page.push_str(&format!("| row {row} of the table with the long header |\n"));
+    }
+    let document = document(Format::Markdown, &[&page]);
+    let chunks = split(&document, &Chunking::default(), &words);
+    assert!(chunks.len() > 500, "{}", chunks.len());
+    assert!(bytes_above(&chunks) < 100_000, "{}", bytes_above(&chunks));
+}
+
+#[test]
+fn a_document_is_cut_no_further_than_passages_are_kept() {
+    let page = "# One\n\nShort text of a section here that stands alone.\n\n".repeat(1_000);
+    let pages = vec![page.as_str(); 80];
+    let document = document(Format::Markdown, &pages);
+    let chunks = split(&document, &Chunking::default(), &|_| 150);
+    assert!((MOST_PASSAGES..MOST_PASSAGES + 3_000).contains(&chunks.len()), "{}", chunks.len());
 }

@@ -107,9 +107,6 @@ pub trait Boxes: Send + Sync {
     /// How many boxes there are, and how much is in all of them.
     async fn totals_of_all(&self, operating: &Operating) -> Result<(u64, BoxTotals), Fault>;
 
-    /// Deletes a box's record with all that hangs on it; nobody has access from then on.
-    async fn delete_box(&self, owning: &Owning) -> Result<(), Fault>;
-
     /// Which of several indexes has the box; `None` where it was never written to. Tells nothing else, so it asks for no
     /// permission.
     async fn shard_of(&self, box_id: BoxId) -> Result<Option<u32>, Fault>;

@@ -182,8 +182,8 @@ pub struct Uploaded {
     pub file: FileRecord,
     /// What happened to it.
     pub outcome: UploadOutcome,
-    /// An original that this made superfluous.
-    pub superseded: Option<String>,
+    /// Originals that this made superfluous.
+    pub superseded: Vec<String>,
 }
 
 /// What happened to an upload.
@@ -195,15 +195,6 @@ pub enum UploadOutcome {
     Replaced,
     /// Bytes that the box has already.
     Known,
-}
-
-/// A file that is going away.
-#[derive(Debug)]
-pub struct Deletion {
-    /// The file as it was.
-    pub file: FileRecord,
-    /// Its original, and that of a version still under way.
-    pub originals: Vec<String>,
 }
 
 /// Changes to what the owner says about a file; `None` leaves things as they are.
@@ -270,6 +261,13 @@ pub enum CursorValue {
     Text(String),
 }
 
+impl CursorValue {
+    /// Whether it is a text; else it is a number.
+    pub fn is_text(&self) -> bool {
+        matches!(self, CursorValue::Text(_))
+    }
+}
+
 /// A part of a listing.
 #[derive(Debug)]
 pub struct FilePage {
@@ -307,23 +305,9 @@ pub trait Files: Send + Sync {
         changes: FileChanges,
     ) -> Result<Option<FileRecord>, Fault>;
 
-    /// Marks a file as going away: from now on nothing shows it. `None` where there is no such file.
-    async fn begin_delete(&self, writing: &Writing, file: FileId) -> Result<Option<Deletion>, Fault>;
-
-    /// Forgets a file that is going away, with its job.
-    async fn finish_delete(&self, writing: &Writing, file: FileId) -> Result<(), Fault>;
-
-    /// Files whose deletion a crash interrupted.
-    async fn half_deleted(&self) -> Result<Vec<Deletion>, Fault>;
-
-    /// Whether any file, or version under way, is of this original.
-    async fn original_is_wanted(&self, sha256: &str) -> Result<bool, Fault>;
-
-    /// The originals of one box, to be looked after when it is deleted.
-    async fn originals_of_box(&self, writing: &Writing) -> Result<Vec<String>, Fault>;
-
-    /// All originals that files refer to.
-    async fn wanted_originals(&self) -> Result<Vec<String>, Fault>;
+    /// Puts a file into the queue again: its newest version is read, and what can be read of it now stays until then.
+    /// `None` where there is no such file.
+    async fn read_again(&self, writing: &Writing, file: FileId) -> Result<Option<FileRecord>, Fault>;
 
     /// The secret that signs download links; made on first use and shared by all nodes.
     async fn link_secret(&self) -> Result<Vec<u8>, Fault>;

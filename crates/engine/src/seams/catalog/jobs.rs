@@ -32,6 +32,11 @@ pub struct Job {
 }
 
 impl Job {
+    /// How often work on it ended with its process: it was started, and neither finished nor given back.
+    pub fn deaths(&self) -> u32 {
+        self.starts.saturating_sub(self.failures).saturating_sub(1)
+    }
+
     /// The worker's right to change the file's box.
     pub fn writing(&self) -> Writing {
         Writing::for_operator(self.box_id)
@@ -74,13 +79,7 @@ pub trait Jobs: Send + Sync {
 
     /// Says that the work is still going on, and how far it is. `false`: the job is no longer this worker's (the file
     /// was deleted or replaced), so stop.
-    async fn beat(
-        &self,
-        job: &Job,
-        worker: &str,
-        progress: FileProgress,
-        now: Timestamp,
-    ) -> Result<bool, Fault>;
+    async fn beat(&self, job: &Job, worker: &str, progress: FileProgress) -> Result<bool, Fault>;
 
     /// Writes down what the work came to; `false` where the job is no longer this worker's, and then nothing is
     /// written. Gives the original that a new version made superfluous.
@@ -95,8 +94,9 @@ pub trait Jobs: Send + Sync {
     /// Gives a job back as if it had not been taken: whoever had it is about to end, and is not to blame.
     async fn give_job_back(&self, job: &Job, worker: &str) -> Result<(), Fault>;
 
-    /// Gives jobs back to the queue whose worker was last heard of before `since`.
-    async fn requeue_abandoned(&self, since: Timestamp) -> Result<u64, Fault>;
+    /// Gives jobs back to the queue whose worker has said nothing for so long; no time at all means every job that is
+    /// under way.
+    async fn requeue_abandoned(&self, silent_for: Duration) -> Result<u64, Fault>;
 
     /// Jobs waiting and under way.
     async fn queue_length(&self) -> Result<u64, Fault>;
@@ -107,6 +107,6 @@ pub trait Jobs: Send + Sync {
 pub struct Finished {
     /// Whether the job was still this worker's.
     pub written: bool,
-    /// An original that nobody may need any more.
-    pub superseded: Option<String>,
+    /// Originals that nobody may need any more.
+    pub superseded: Vec<String>,
 }

@@ -3,6 +3,7 @@
 mod attempts;
 mod audit;
 mod boxes;
+mod deletion;
 mod files;
 mod jobs;
 mod keys;
@@ -17,9 +18,10 @@ mod users;
 pub use attempts::{Attempts, Begun, IdempotencyKey, KeptAnswer, NewAttempt};
 pub use audit::{Action, Audit, AuditPage, Entry, NewEntry};
 pub use boxes::{BoxName, BoxRecord, BoxTotals, Boxes, Member};
+pub use deletion::{Deletion, Deletions};
 pub use files::{
-    CursorValue, Deletion, Extent, FileChanges, FileCursor, FileName, FilePage, FileProgress, FileQuery,
-    FileRecord, FileStatus, Files, Metadata, NewFile, SortKey, UploadOutcome, Uploaded,
+    CursorValue, Extent, FileChanges, FileCursor, FileName, FilePage, FileProgress, FileQuery, FileRecord,
+    FileStatus, Files, Metadata, NewFile, SortKey, UploadOutcome, Uploaded,
 };
 pub use jobs::{Finished, Job, JobOutcome, Jobs};
 pub use keys::{Exposure, KeyName, KeyRecord, KeyState, Keys, NewKey, StoredKey};
@@ -41,6 +43,7 @@ pub trait Catalog:
     + Boxes
     + Keys
     + Files
+    + Deletions
     + Jobs
     + Reindexing
     + Units
@@ -58,6 +61,7 @@ impl<T> Catalog for T where
         + Boxes
         + Keys
         + Files
+        + Deletions
         + Jobs
         + Reindexing
         + Units

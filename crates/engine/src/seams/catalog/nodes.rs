@@ -1,9 +1,8 @@
 //! The nodes that share a catalog: who is alive, who has what for itself, and what they tell each other.
 
-use std::any::Any;
+use std::{any::Any, time::Duration};
 
 use async_trait::async_trait;
-use jiff::Timestamp;
 use tokio::sync::broadcast;
 
 use super::files::{FileRecord, FileStatus};
@@ -60,12 +59,12 @@ pub trait Nodes: Send + Sync {
     /// Names this node among all that ever were.
     fn node(&self) -> &str;
 
-    /// Says that this node is alive.
-    async fn beat_node(&self, now: Timestamp) -> Result<(), Fault>;
+    /// Says that this node is alive, at the time of the clock that all nodes share.
+    async fn beat_node(&self) -> Result<(), Fault>;
 
-    /// Frees what nodes had under way that were last heard of before `since`: their jobs are queued again, their units
+    /// Frees what other nodes had under way that have said nothing for so long, by the clock that all share: their jobs are queued again, their units
     /// given back, their idempotency keys freed and their reindexings wanted again. Says how many nodes those were.
-    async fn bury_nodes(&self, since: Timestamp) -> Result<u64, Fault>;
+    async fn bury_nodes(&self, silent_for: Duration) -> Result<u64, Fault>;
 
     /// Waits until nobody, on any node, has what this claims.
     async fn claim(&self, claim: Claim) -> Result<Held, Fault>;

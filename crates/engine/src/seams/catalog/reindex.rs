@@ -73,8 +73,9 @@ pub trait Reindexing: Send + Sync {
     /// Writes down how many passages a file has now.
     async fn note_chunks(&self, writing: &Writing, file: FileId, chunks: u32) -> Result<(), Fault>;
 
-    /// Has a file read again.
-    async fn requeue_file(&self, writing: &Writing, file: FileId) -> Result<(), Fault>;
+    /// Has a file read of which the index has nothing any more: until then it cannot be read.
+    /// Gives the originals that this made superfluous.
+    async fn requeue_file(&self, writing: &Writing, file: FileId) -> Result<Vec<String>, Fault>;
 
     /// Remembers queries; the latest fifty of each box are kept.
     async fn note_queries(&self, queries: Vec<RecentQuery>) -> Result<(), Fault>;

@@ -1,6 +1,6 @@
 //! `POST /boxes/{box_id}/retrieve-full-documents` and `GET /files/{file_id}/report`: documents page by page.
 
-use std::ops::RangeInclusive;
+use std::{ops::RangeInclusive, time::Duration};
 
 use axum::{
     body::{Body, Bytes},
@@ -9,7 +9,7 @@ use axum::{
     response::Response,
 };
 use engine::{
-    Fault,
+    Fault, Reason,
     access::Reading,
     document::{Format, Page},
     ids::FileId,
@@ -35,6 +35,9 @@ use crate::{
 
 /// Pages read from the store at a time: keeps memory small and the connection busy.
 const PAGES_AT_ONCE: u32 = 64;
+
+/// When to ask again for a document that was replaced while it was read: the new version is there already.
+const AGAIN: Duration = Duration::from_secs(1);
 
 /// Which documents to return.
 #[derive(Deserialize, ToSchema)]
@@ -243,7 +246,7 @@ impl Answer {
             text.push_str(if at > 0 { "," } else { "" });
             text.push_str(head.strip_suffix('}').unwrap_or(&head));
             text.push_str(r#","pages":["#);
-            let mut pages = Pages { app, reading, file: file.id, ranges: self.wanted.0.clone() };
+            let mut pages = Pages::of(app, reading, file.id, self.wanted.0.clone()).await?;
             let mut separator = "";
             while let Some(some) = pages.next().await? {
                 total_pages += some.len() as u64;
@@ -272,21 +275,38 @@ impl Answer {
     }
 }
 
-/// The pages of a file, some at a time.
+/// The pages of a file, some at a time, all of one version.
 struct Pages<'a> {
     app: &'a App,
     reading: &'a Reading,
     file: FileId,
     /// What is still wanted, in page order.
     ranges: Vec<RangeInclusive<u32>>,
+    /// The storing of the file that they are read from.
+    revision: Option<i64>,
 }
 
-impl Pages<'_> {
-    /// The next pages, or `None` when there are no more.
+impl<'a> Pages<'a> {
+    async fn of(
+        app: &'a App,
+        reading: &'a Reading,
+        file: FileId,
+        ranges: Vec<RangeInclusive<u32>>,
+    ) -> Result<Self, Fault> {
+        let revision = app.library.index.revision(reading, file).await?;
+        Ok(Pages { app, reading, file, ranges, revision })
+    }
+
+    /// The next pages, or `None` when there are no more. Fails where the file was replaced or deleted since the first:
+    /// pages of two versions never stand in one answer.
     async fn next(&mut self) -> Result<Option<Vec<Page>>, Fault> {
         while let Some(range) = self.ranges.first().cloned() {
             let limit = PAGES_AT_ONCE.min((range.end() - range.start()).saturating_add(1));
             let pages = self.app.library.index.pages(self.reading, self.file, *range.start(), limit).await?;
+            if self.app.library.index.revision(self.reading, self.file).await? != self.revision {
+                let cause = "the document was replaced or deleted while it was read; ask for it again";
+                return Err(Fault::new(Reason::NotReady, cause).retry_after(AGAIN));
+            }
             match pages.last().map(|page| page.number) {
                 Some(last) if last < *range.end() => self.ranges[0] = last + 1..=*range.end(),
                 _ => drop(self.ranges.remove(0)),
@@ -352,7 +372,7 @@ struct PageReport {
 pub(super) async fn report(State(app): State<App>, file: ReadingFile) -> Reply<Report> {
     let record = file.record;
     let mut pages = Vec::new();
-    let mut all = Pages { app: &app, reading: &file.reading, file: record.id, ranges: vec![1..=u32::MAX] };
+    let mut all = Pages::of(&app, &file.reading, record.id, vec![1..=u32::MAX]).await?;
     while let Some(some) = all.next().await? {
         pages.extend(some.into_iter().map(|page| PageReport {
             page: page.number,

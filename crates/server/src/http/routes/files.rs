@@ -312,7 +312,7 @@ pub(super) struct DeletionReceipt {
 
 #[derive(Serialize, ToSchema)]
 struct RemovedCounts {
-    /// 0 where another file is of the same bytes.
+    /// 0 where another file of the box is of the same bytes.
     originals: u64,
     pages: u64,
     chunks: u64,

@@ -308,7 +308,7 @@ impl ChunkObject {
             start: chunk.start,
             end: chunk.end,
             highlights: hit.highlights,
-            section: chunk.section,
+            section: chunk.section.to_vec(),
             language: chunk.language,
             metadata: file.metadata.clone(),
             context,

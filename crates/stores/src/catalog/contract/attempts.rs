@@ -41,11 +41,11 @@ pub(super) fn kept(body: &str) -> KeptAnswer {
 }
 
 impl Fresh {
-    async fn begin(&self, new: NewAttempt) -> Begun {
+    pub(super) async fn begin(&self, new: NewAttempt) -> Begun {
         self.catalog.begin_attempt(new).await.unwrap()
     }
 
-    async fn is_free(&self, new: NewAttempt) -> bool {
+    pub(super) async fn is_free(&self, new: NewAttempt) -> bool {
         matches!(self.begin(new).await, Begun::First(_))
     }
 }

@@ -151,7 +151,7 @@ async fn the_audit_log_is_read_backwards_and_by_box() {
     let all = catalog.audit_of_all(&Operating::for_operator(), None, 10).await.unwrap();
     assert_eq!(all.entries.len(), 5);
     assert_eq!((all.entries[0].at, all.entries[0].address.as_str()), (at(4), "10.0.0.1"));
-    catalog.delete_box(&own(&writing)).await.unwrap();
+    catalog.begin_delete_box(&own(&writing)).await.unwrap();
     let all = catalog.audit_of_all(&Operating::for_operator(), None, 10).await.unwrap();
     assert_eq!(all.entries.len(), 5, "what was done stays known");
 }

@@ -128,7 +128,7 @@ async fn an_invitation_makes_a_member_once_and_dies_with_its_box() {
     catalog.withdraw_from_box(&manage(&writing), third).await.unwrap();
     assert!(!fresh.stands([3; 32]).await);
     catalog.add_link(link(join(Role::Admin), [4; 32], Some(&ada))).await.unwrap();
-    catalog.delete_box(&own(&writing)).await.unwrap();
+    catalog.begin_delete_box(&own(&writing)).await.unwrap();
     assert!(!fresh.stands([4; 32]).await, "it dies with its box");
 }
 

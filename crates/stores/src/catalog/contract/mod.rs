@@ -4,10 +4,14 @@ mod attempts;
 mod bounds;
 mod cut;
 mod dashboard;
+mod deletion;
 mod identity;
 mod nodes;
 mod tries;
 mod units;
+mod versions;
+
+use std::time::Duration;
 
 use engine::{
     Reason,
@@ -150,7 +154,7 @@ async fn a_box_keeps_an_owner() {
         reason(fresh.catalog.grant(&manage(&nowhere), ada.id, Role::Owner).await),
         Some(Reason::BoxUnknown)
     );
-    assert_eq!(reason(fresh.catalog.delete_box(&own(&nowhere)).await), Some(Reason::BoxUnknown));
+    assert_eq!(reason(fresh.catalog.begin_delete_box(&own(&nowhere)).await), Some(Reason::BoxUnknown));
 }
 
 #[tokio::test]
@@ -183,7 +187,7 @@ async fn a_scoped_key_never_widens() {
     assert_eq!(reason(fresh.catalog.add_key(foreign).await), Some(Reason::NotFound));
     assert_eq!(fresh.catalog.keys(None).await.unwrap().len(), 0, "a refused key leaves nothing behind");
     let prefix = fresh.key_of(&ada, Some(vec![mine.box_id()])).await;
-    fresh.catalog.delete_box(&own(&mine)).await.unwrap();
+    fresh.catalog.begin_delete_box(&own(&mine)).await.unwrap();
     let stored = fresh.catalog.stored_key(&prefix).await.unwrap().unwrap();
     assert_eq!(stored.caller.scope, Some(Default::default()), "its box is gone: the key is good for none");
 }
@@ -220,7 +224,7 @@ async fn every_change_of_access_changes_the_version() {
     assert_eq!(catalog.stored_key(&prefix).await.unwrap().unwrap().state, KeyState::Revoked);
     fresh.key_of(&ada, None).await;
     changed("add key").await;
-    catalog.delete_box(&own(&writing)).await.unwrap();
+    catalog.begin_delete_box(&own(&writing)).await.unwrap();
     changed("delete box").await;
     catalog.add_box("b".parse().unwrap(), ada.id).await.unwrap();
     changed("add box").await;
@@ -348,8 +352,8 @@ async fn a_file_is_read_once_and_then_ready() {
     assert!(fresh.claim("two").await.is_none(), "a job is one worker's");
     assert_eq!(fresh.find(&writing, added.file.id).await.unwrap().status, FileStatus::Processing);
     let progress = FileProgress { done: 3, total: Some(9) };
-    assert!(fresh.catalog.beat(&job, "one", progress, at(1)).await.unwrap());
-    assert!(!fresh.catalog.beat(&job, "two", progress, at(1)).await.unwrap());
+    assert!(fresh.catalog.beat(&job, "one", progress).await.unwrap());
+    assert!(!fresh.catalog.beat(&job, "two", progress).await.unwrap());
     assert_eq!(fresh.find(&writing, added.file.id).await.unwrap().progress, progress);
     assert!(!fresh.catalog.finish_job(&job, "two", indexed(4), at(2)).await.unwrap().written);
     assert!(fresh.catalog.finish_job(&job, "one", indexed(4), at(2)).await.unwrap().written);
@@ -406,8 +410,12 @@ async fn an_abandoned_job_is_taken_over() {
     let writing = fresh.box_of(&ada).await;
     fresh.file(&writing, upload("a.txt", "1", None)).await;
     let lost = fresh.claim("dead").await.unwrap();
-    assert_eq!(fresh.catalog.requeue_abandoned(at(-5)).await.unwrap(), 0, "it was heard of since");
-    assert_eq!(fresh.catalog.requeue_abandoned(at(60)).await.unwrap(), 1);
+    assert_eq!(
+        fresh.catalog.requeue_abandoned(Duration::from_secs(60)).await.unwrap(),
+        0,
+        "it was heard of since"
+    );
+    assert_eq!(fresh.catalog.requeue_abandoned(Duration::ZERO).await.unwrap(), 1);
     let taken = fresh.claim("alive").await.unwrap();
     assert_eq!((taken.id, taken.starts, taken.failures), (lost.id, 2, 0));
     assert!(!fresh.catalog.finish_job(&lost, "dead", indexed(0), at(1)).await.unwrap().written);
@@ -448,11 +456,11 @@ async fn a_new_version_waits_beside_the_old_one() {
     assert!(fresh.catalog.original_is_wanted(&upload("b.txt", "2", None).sha256).await.unwrap());
     // A third one before the second was read takes the second's place.
     let third = fresh.file(&writing, upload("c.txt", "3", Some("doc"))).await;
-    assert_eq!(third.superseded, Some(format!("{:0>64}", "2")));
+    assert_eq!(third.superseded, [format!("{:0>64}", "2")]);
     let job = fresh.claim("one").await.unwrap();
     assert_eq!((job.name.as_str(), &job.sha256), ("c.txt", &format!("{:0>64}", "3")));
     let finished = fresh.catalog.finish_job(&job, "one", indexed(1), at(1)).await.unwrap();
-    assert_eq!(finished.superseded, Some(first.sha256));
+    assert_eq!(finished.superseded, [first.sha256]);
     let file = fresh.find(&writing, first.id).await.unwrap();
     assert_eq!((file.name.as_str(), file.sha256), ("c.txt", format!("{:0>64}", "3")));
 }
@@ -485,7 +493,7 @@ async fn a_deleted_file_is_gone_and_its_worker_stops() {
     assert!(fresh.find(&writing, file.id).await.is_none());
     assert!(fresh.catalog.box_of_file(file.id).await.unwrap().is_none());
     assert!(!fresh.catalog.original_is_wanted(&file.sha256).await.unwrap());
-    assert!(!fresh.catalog.beat(&job, "one", FileProgress::default(), at(1)).await.unwrap());
+    assert!(!fresh.catalog.beat(&job, "one", FileProgress::default()).await.unwrap());
     assert!(!fresh.catalog.finish_job(&job, "one", indexed(0), at(1)).await.unwrap().written);
     assert_eq!(fresh.catalog.half_deleted().await.unwrap().len(), 1, "a crash here is finished later");
     assert_eq!(fresh.file(&writing, upload("a.txt", "1", Some("doc"))).await.outcome, UploadOutcome::Added);

@@ -17,6 +17,7 @@ const STEPS: &[Step] = &[
     Step::adding(include_str!("20261122_identity.sql")),
     Step::adding(include_str!("20261122_bounds.sql")),
     Step::by_kind(include_str!("20261122_sizes_sqlite.sql"), include_str!("20261122_sizes_postgres.sql")),
+    Step::adding(include_str!("20261122_deletion.sql")),
 ];
 
 /// How many steps this program knows.
@@ -81,7 +82,7 @@ mod tests {
         use engine::seams::catalog::Nodes;
         let Some((connection, url)) = made().await else { return };
         let node = crate::catalog::Sql::connect(&url).unwrap();
-        node.beat_node(jiff::Timestamp::now()).await.unwrap();
+        node.beat_node().await.unwrap();
         let needs = STEPS.len() + 1;
         let later = with(Step { needs, ..Step::adding("alter table files drop column error") });
         let waits = run_steps(&connection, "catalog_steps", &later, Some(ALIVE)).await.unwrap_err();

@@ -162,8 +162,8 @@ impl Index for Postgres {
         &self,
         writing: &Writing,
         file: FileId,
-        document: &Document,
-        chunks: &[IndexedChunk],
+        document: &Arc<Document>,
+        chunks: &Arc<[IndexedChunk]>,
         model: &str,
     ) -> Result<(), Fault> {
         let incoming = store::Incoming::of(file, document, chunks, model);
@@ -201,6 +201,11 @@ impl Index for Postgres {
         let pages = self
             .read(box_id, |connection| read::pages(connection, box_id, self.draft, file, numbers.clone()));
         Ok(pages.await?)
+    }
+
+    async fn revision(&self, reading: &Reading, file: FileId) -> Result<Option<i64>, Fault> {
+        let box_id = reading.box_id();
+        Ok(self.read(box_id, |connection| read::revision(connection, box_id, self.draft, file)).await?)
     }
 
     async fn recall(&self, reading: &Reading, recall: Recall<'_>) -> Result<Recalled, Fault> {

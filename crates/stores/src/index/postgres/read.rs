@@ -44,6 +44,20 @@ pub(super) async fn pages(
         .collect()
 }
 
+/// The number of a file's content, which grows whenever it is stored.
+pub(super) async fn revision(
+    connection: Connection,
+    box_id: BoxId,
+    draft: bool,
+    file: FileId,
+) -> Result<Option<i64>, Error> {
+    let sql = "select f.number from index_names n join index_files f on f.box = n.number
+               where n.box_id = $1 and n.draft = $2 and f.id = $3";
+    let statement = connection.prepared(sql).await?;
+    let row = connection.query_opt(&statement, &[&box_id.to_string(), &draft, &file.to_string()]).await?;
+    Ok(row.map(|row| row.try_get(0)).transpose()?)
+}
+
 /// Chunks of a box, by their ids.
 #[derive(Clone, Copy)]
 pub(super) struct Wanted<'a> {
@@ -105,8 +119,8 @@ pub(super) async fn chunks(connection: Connection, wanted: Wanted<'_>) -> Result
             start: number(row, 3)?,
             end: number(row, 4)?,
             language: row.try_get(5)?,
-            section: json(row, 6)?,
-            lead: row.try_get(7)?,
+            section: json::<Vec<String>>(row, 6)?.into(),
+            lead: row.try_get::<_, String>(7)?.into(),
             text: row.try_get(8)?,
         });
     }

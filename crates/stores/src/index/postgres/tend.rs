@@ -123,6 +123,8 @@ impl Postgres {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use engine::{
         access::Writing,
         document::Document,
@@ -145,18 +147,18 @@ mod tests {
             page_end: 1,
             start: 0,
             end: 4,
-            section: Vec::new(),
-            lead: String::new(),
+            section: [].into(),
+            lead: "".into(),
             language: None,
         };
-        let chunks: Vec<_> = (0..chunks)
+        let chunks = (0..chunks)
             .map(|number| {
                 let angle = number as f32;
                 let vector = vec![angle.sin(), angle.cos(), 0.0];
                 IndexedChunk { chunk: chunk.clone(), vector, tokens: Vec::new() }
             })
             .collect();
-        index.replace(writing, FileId::generate(), &document, &chunks, "m").await.unwrap();
+        index.replace(writing, FileId::generate(), &Arc::new(document), &chunks, "m").await.unwrap();
     }
 
     #[tokio::test(flavor = "multi_thread")]

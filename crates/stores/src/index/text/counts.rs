@@ -21,7 +21,7 @@ pub(in crate::index) struct Counts {
 pub(in crate::index) fn count_terms(chunk: &Chunk, title: &str) -> Counts {
     let analyzer = Analyzer::new(chunk.language.as_deref());
     let above = chunk.section.iter().map(String::as_str).chain([title]);
-    count(&analyzer, [&chunk.text, &chunk.lead], above)
+    count(&analyzer, [&*chunk.text, &*chunk.lead], above)
 }
 
 /// Counts the terms of a text and of what stands above it.

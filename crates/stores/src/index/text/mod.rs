@@ -118,13 +118,25 @@ impl Text {
         match (pending, state.open.as_mut()) {
             (Pending::Show, Some(open)) => {
                 open.reader.reload().map_err(Fault::internal)?;
-                open.rewrite();
+                open.start_rewriting();
             }
             (Pending::Wait, _) => {}
             (Pending::Forget, _) => state.small = None,
             (Pending::Show, None) => {}
         }
         Ok(())
+    }
+
+    /// Rewrites what has removed chunks in it, and waits for that: from then on their words are gone from the disk, except
+    /// in very large parts, which are rewritten once a hundredth of them is removed.
+    pub(super) fn rewrite(&self, connection: &Connection) -> Result<(), Fault> {
+        let mut state = self.state.lock();
+        if state.retired || !self.folder.exists() {
+            return Ok(());
+        }
+        let latest = truth::latest_change(connection).map_err(Fault::internal)?;
+        let open = self.opened(&mut state, connection, latest)?;
+        open.rewrite().map_err(Fault::internal)
     }
 
     /// The truth did not take the change that was written down: what is on disk is worth nothing.
@@ -311,20 +323,42 @@ impl Open {
 
     /// Starts to rewrite segments with removed chunks, in the background: until then their words stay on the disk,
     /// though nothing finds them.
-    fn rewrite(&mut self) {
-        let Ok(segments) = self.index.searchable_segment_metas() else { return };
-        let due: Vec<SegmentId> = segments
+    fn start_rewriting(&mut self) {
+        let due = self.due();
+        if let (Some(writer), false) = (self.writer.as_mut(), due.is_empty()) {
+            // Nobody waits for it: a merge that fails leaves the segment as it was, and the next removal tries again.
+            drop(writer.merge(&due));
+        }
+    }
+
+    /// The same, to the end. A merge that was started before ends first.
+    fn rewrite(&mut self) -> tantivy::Result<()> {
+        if self.due().is_empty() {
+            return Ok(());
+        }
+        if let Some(writer) = self.writer.take() {
+            writer.wait_merging_threads()?;
+        }
+        let due = self.due();
+        if !due.is_empty() {
+            self.writer()?.merge(&due).wait()?;
+        }
+        self.reader.reload()?;
+        self.writer()?.garbage_collect_files().wait()?;
+        Ok(())
+    }
+
+    /// Segments to be rewritten.
+    fn due(&self) -> Vec<SegmentId> {
+        let segments = self.index.searchable_segment_metas().unwrap_or_default();
+        segments
             .iter()
             .filter(|segment| match segment.num_deleted_docs() {
                 0 => false,
                 deleted => segment.max_doc() <= REWRITE_AT_ONCE || deleted * 100 >= segment.max_doc(),
             })
             .map(|segment| segment.id())
-            .collect();
-        if let (Some(writer), true) = (self.writer.as_mut(), !due.is_empty()) {
-            // Nobody waits for it: a merge that fails leaves the segment as it was, and the next removal tries again.
-            drop(writer.merge(&due));
-        }
+            .collect()
     }
 }
 
