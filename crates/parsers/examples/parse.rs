@@ -59,9 +59,13 @@ fn in_child(file: &str, limits: &Limits) -> Result<Document, ParseFailure> {
         kind: engine::seams::parser::FailureKind::Internal,
         message: error.to_string(),
     };
-    let parser =
-        ChildParser::of_this_binary(vec!["parse-child".into()], limits.clone(), std::env::temp_dir())
-            .map_err(internal)?;
+    let parser = ChildParser::of_this_binary(
+        vec!["parse-child".into()],
+        limits.clone(),
+        std::env::temp_dir(),
+        Default::default(),
+    )
+    .map_err(internal)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(internal)?;
     runtime.block_on(parser.parse(Path::new(file), file, &|_, _| {}))
 }

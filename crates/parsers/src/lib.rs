@@ -38,7 +38,7 @@ use std::sync::atomic::AtomicU32;
 use engine::document::{Document, Page};
 use engine::seams::parser::{ParseFailure, Progress};
 
-pub use crate::child::{ChildParser, child_main};
+pub use crate::child::{ChildParser, Missing, Sandbox, child_main};
 pub use crate::limits::Limits;
 
 use crate::kind::Kind;
@@ -72,16 +72,17 @@ pub fn parse(
     limits: &Limits,
     progress: Progress<'_>,
 ) -> Result<Document, ParseFailure> {
-    parse_bytes(load(path)?, name, limits, progress)
+    parse_bytes(std::fs::read(path).map_err(unreadable)?, name, limits, progress)
 }
 
-pub(crate) fn load(path: &Path) -> Result<Vec<u8>, ParseFailure> {
-    std::fs::read(path).map_err(|error| match error.kind() {
+/// Why a file's bytes could not be had.
+pub(crate) fn unreadable(error: std::io::Error) -> ParseFailure {
+    match error.kind() {
         std::io::ErrorKind::OutOfMemory => {
             failure::limits("reading the file needs more memory than the limit")
         }
         _ => failure::internal(format!("the file cannot be opened: {error}")),
-    })
+    }
 }
 
 /// Reads a file that is in memory already, as [`parse`] does.
@@ -114,7 +115,7 @@ pub(crate) fn read(bytes: Vec<u8>, name: &str, job: &Job<'_>) -> Result<Document
         Kind::Rtf => rtf::parse(&bytes, job),
         Kind::Odt | Kind::Odp => opendocument::parse(&bytes, kind, job)?,
         Kind::Epub => epub::parse(&bytes, job)?,
-        Kind::Image(media_type) => picture::parse(&bytes, media_type, job),
+        Kind::Image(_) => picture::parse(&bytes, job),
     };
     finish(kind, parsed, job.limits)
 }

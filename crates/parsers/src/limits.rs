@@ -33,8 +33,6 @@ pub struct Limits {
     pub second_opinion: bool,
     /// Address space of the child, so that it stays well below 1.2 GB whatever the file asks for.
     pub memory_bytes: u64,
-    /// Size of one file written by the child (a rendered page for text recognition).
-    pub scratch_file_bytes: u64,
     /// Bytes the parent reads from the child before it stops listening.
     pub reply_bytes: u64,
     /// Seconds a file gets before its first page; a file that makes no progress ends within this.
@@ -62,7 +60,6 @@ impl Default for Limits {
             ocr_pages: 300,
             second_opinion: true,
             memory_bytes: 1 << 30,
-            scratch_file_bytes: 256 << 20,
             reply_bytes: 256 << 20,
             base_seconds: 24.0,
             seconds_per_page: 0.05,

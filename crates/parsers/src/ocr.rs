@@ -1,8 +1,8 @@
 //! Reads text from pictures with the `tesseract` program, where it is installed.
 
-use std::io::Read;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use engine::document::{Format, Page};
@@ -43,16 +43,12 @@ pub(crate) fn unread_page(why: &Unread) -> Page {
 }
 
 /// Recognises the text of a picture; formats with several pictures give several pages.
-pub(crate) fn read(picture: &[u8], extension: &str, limits: &Limits) -> Result<Vec<Page>, Unread> {
+pub(crate) fn read(picture: &[u8], limits: &Limits) -> Result<Vec<Page>, Unread> {
     if !limits.ocr {
         return Err(Unread::Off);
     }
     let program = installed("tesseract").ok_or(Unread::NotInstalled)?;
-    let failed = |error: std::io::Error| Unread::Failed(error.to_string());
-    let folder = tempfile::tempdir().map_err(failed)?;
-    let path = folder.path().join(format!("page.{extension}"));
-    std::fs::write(&path, picture).map_err(failed)?;
-    let words = run(&program, &path, limits)?;
+    let words = run(&program, picture, limits)?;
     let mut pages = pages_of(&words);
     if pages.is_empty() {
         pages.push(unread_page(&Unread::Failed("the picture shows no words".into())));
@@ -67,25 +63,31 @@ pub(crate) fn installed(program: &str) -> Option<PathBuf> {
     std::env::split_paths(&path).map(|folder| folder.join(program)).find(|file| file.is_file())
 }
 
-fn run(program: &Path, picture: &Path, limits: &Limits) -> Result<String, Unread> {
-    let child = Command::new(program)
-        .arg(picture)
-        .args(["stdout", "-l", &limits.ocr_languages, "--psm", "3", "tsv"])
+fn run(program: &Path, picture: &[u8], limits: &Limits) -> Result<String, Unread> {
+    let mut command = Command::new(program);
+    command
+        .args(["stdin", "stdout", "-l", &limits.ocr_languages, "--psm", "3", "tsv"])
         // One thread: several fight over the cores that other files need.
-        .env("OMP_THREAD_LIMIT", "1")
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .map_err(|error| Unread::Failed(error.to_string()))?;
-    let output = bounded_output(child, Duration::from_secs(SECONDS_PER_PICTURE), LONGEST_OUTPUT)
+        .env("OMP_THREAD_LIMIT", "1");
+    let output = bounded_output(command, picture, Duration::from_secs(SECONDS_PER_PICTURE), LONGEST_OUTPUT)
+        .map_err(|error| Unread::Failed(error.to_string()))?
         .ok_or_else(|| Unread::Failed("the picture could not be read in time".into()))?;
     Ok(String::from_utf8_lossy(&output).into_owned())
 }
 
-/// What a child wrote if it ended well within `time`; afterwards it is killed.
-pub(crate) fn bounded_output(mut child: Child, time: Duration, bytes: u64) -> Option<Vec<u8>> {
-    let stdout = child.stdout.take()?;
+/// What a program made of `input` if it ended well within `time`; afterwards it is killed. Everything goes through pipes:
+/// where a parser is confined it has no file to write to.
+pub(crate) fn bounded_output(
+    mut command: Command,
+    input: &[u8],
+    time: Duration,
+    bytes: u64,
+) -> std::io::Result<Option<Vec<u8>>> {
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
+    let (Some(mut stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else { return Ok(None) };
+    let input = input.to_vec();
+    // A program that does not want all of it says so with its exit code.
+    let writer = std::thread::spawn(move || drop(stdin.write_all(&input)));
     let reader = std::thread::spawn(move || {
         let mut output = Vec::new();
         let read = stdout.take(bytes).read_to_end(&mut output);
@@ -94,17 +96,20 @@ pub(crate) fn bounded_output(mut child: Child, time: Duration, bytes: u64) -> Op
     let end = Instant::now() + time;
     let status = loop {
         match child.try_wait() {
-            Ok(Some(status)) => break Some(status),
+            Ok(Some(status)) => break status,
             Ok(None) if Instant::now() < end => std::thread::sleep(Duration::from_millis(5)),
             _ => {
-                let _ = child.kill();
-                let _ = child.wait();
-                break None;
+                // Where it cannot be killed it is left behind, with the threads that talk to it, until all of us end.
+                if child.kill().is_ok() {
+                    let _ = child.wait();
+                }
+                return Ok(None);
             }
         }
     };
+    let _ = writer.join();
     let output = reader.join().ok().flatten();
-    if status?.success() { output } else { None }
+    Ok(output.filter(|_| status.success()))
 }
 
 /// One row of the program's table of words.
@@ -211,6 +216,6 @@ mod tests {
     #[test]
     fn switched_off_says_so() {
         let limits = Limits { ocr: false, ..Limits::default() };
-        assert_eq!(read(b"", "png", &limits).unwrap_err(), Unread::Off);
+        assert_eq!(read(b"", &limits).unwrap_err(), Unread::Off);
     }
 }

@@ -4,14 +4,13 @@ use std::sync::atomic::Ordering;
 
 use crate::{Job, Parsed, ocr};
 
-/// Reads a picture of a known media type.
-pub(crate) fn parse(bytes: &[u8], media_type: &str, job: &Job<'_>) -> Parsed {
-    let extension = media_type.rsplit('/').next().unwrap_or("png");
+/// Reads a picture.
+pub(crate) fn parse(bytes: &[u8], job: &Job<'_>) -> Parsed {
     let too_large = dimensions(bytes).is_some_and(|(width, height)| width * height > job.limits.image_pixels);
     let result = if too_large {
         Err(ocr::Unread::Failed("the picture has too many pixels".into()))
     } else {
-        ocr::read(bytes, extension, job.limits)
+        ocr::read(bytes, job.limits)
     };
     let pages = match result {
         Ok(mut pages) => {

@@ -1,45 +1,61 @@
 //! What runs inside the child: limits first, then the parser, then the answer.
 
+use std::fs::File;
 use std::io::{BufWriter, Read, Write};
+use std::os::fd::AsFd;
 use std::process::ExitCode;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use engine::document::Document;
-use engine::seams::parser::ParseFailure;
+use engine::seams::parser::{ParseFailure, Progress};
 
-use super::frames::{Frame, Request};
-use super::sandbox;
-use crate::{Job, failure};
+use super::REQUEST;
+use super::frames::{Few, Frame, PageFrame, Request};
+use super::sandbox::{self, Entered, Sandbox};
+use crate::{Job, Limits, failure};
 
 /// The parser's stack. Parsers cap their own nesting; libraries recurse a little more freely.
 const STACK_BYTES: usize = 64 << 20;
-/// A request is a path, a name and some numbers.
+/// A request is a name and some numbers.
 const LONGEST_REQUEST: u64 = 1 << 20;
 /// The parent need not hear of every page of a fast file.
 const PROGRESS_PAUSE: Duration = Duration::from_millis(50);
 
-/// Reads one file as the parent asks, and answers on standard output.
+/// What makes a document of a file's bytes and name.
+type Reader = fn(Vec<u8>, &str, &Limits, Progress<'_>, &AtomicU32) -> Result<Document, ParseFailure>;
+
+/// Reads the file that is its standard input as the parent asks, and answers on standard output.
 ///
 /// To be called first thing in `main`, before anything opens files or starts threads: it closes all descriptors but the
 /// three standard ones and gives up every right that reading one file does not need.
 pub fn child_main() -> ExitCode {
+    child_main_with(|bytes, name, limits, progress, recognised| {
+        crate::read(bytes, name, &Job { limits, progress, depth: 0, recognised })
+    })
+}
+
+/// The same with another reader: tests have one that tries to break out.
+#[doc(hidden)]
+pub fn child_main_with(reader: Reader) -> ExitCode {
     // A damaged page may make a library panic; it is caught, and its text is of use to nobody.
     std::panic::set_hook(Box::new(|_| {}));
-    let mut request = Vec::new();
-    let read = std::io::stdin().lock().take(LONGEST_REQUEST).read_to_end(&mut request);
-    let Ok(request) =
-        read.map_err(drop).and_then(|_| serde_json::from_slice::<Request>(&request).map_err(drop))
-    else {
-        return ExitCode::from(2);
-    };
-    if let Err(why) = sandbox::enter(&request) {
-        send(&mut std::io::stdout().lock(), &Frame::Failed(failure::internal(why)));
-        return ExitCode::from(1);
+    // Our parent ends the whole session, and no terminal is part of it.
+    if nix::unistd::setsid().is_err() {
+        return ExitCode::from(4);
     }
+    let Some(request) = request() else { return ExitCode::from(2) };
+    let entered = match sandbox::enter(&request.limits) {
+        Ok(entered) => entered,
+        Err(why) => {
+            send(&mut std::io::stdout().lock(), &Frame::Failed(failure::internal(why)));
+            return ExitCode::from(1);
+        }
+    };
     let thread = std::thread::Builder::new().name("parse".into()).stack_size(STACK_BYTES);
-    let outcome = thread.spawn(move || read_file(&request)).map(std::thread::JoinHandle::join);
+    let outcome =
+        thread.spawn(move || read_confined(&request, entered, reader)).map(std::thread::JoinHandle::join);
     let result = match outcome {
         Ok(Ok(result)) => result,
         Ok(Err(_)) => Err(failure::damaged("the file is damaged in a way that stopped the parser")),
@@ -49,8 +65,22 @@ pub fn child_main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-fn read_file(request: &Request) -> Result<Document, ParseFailure> {
-    let bytes = crate::load(&request.path)?;
+fn request() -> Option<Request> {
+    let mut request = Vec::new();
+    File::open(REQUEST).ok()?.take(LONGEST_REQUEST).read_to_end(&mut request).ok()?;
+    serde_json::from_slice(&request).ok()
+}
+
+/// Gives up the last rights, says how that went, and only then looks at the file.
+fn read_confined(request: &Request, entered: Entered, reader: Reader) -> Result<Document, ParseFailure> {
+    let missing = entered.finish();
+    let sandbox = if request.required { Sandbox::Required } else { Sandbox::BestEffort };
+    let refusal = sandbox.refusal(&missing);
+    send(&mut std::io::stdout().lock(), &Frame::Confined { missing: Few(missing) });
+    if let Some(why) = refusal {
+        return Err(failure::internal(why));
+    }
+    let bytes = input().map_err(crate::unreadable)?;
     let recognised = AtomicU32::new(0);
     let last = Mutex::new(None::<Instant>);
     let progress = |done: u32, total: Option<u32>| {
@@ -62,8 +92,14 @@ fn read_file(request: &Request) -> Result<Document, ParseFailure> {
             send(&mut std::io::stdout().lock(), &Frame::Progress { done, total, recognised });
         }
     };
-    let job = Job { limits: &request.limits, progress: &progress, depth: 0, recognised: &recognised };
-    crate::read(bytes, &request.name, &job)
+    reader(bytes, &request.name, &request.limits, &progress, &recognised)
+}
+
+/// All of standard input. As a file it tells its size, so that memory is asked for once.
+fn input() -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::from(std::io::stdin().as_fd().try_clone_to_owned()?).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 fn answer(result: Result<Document, ParseFailure>) {
@@ -71,8 +107,9 @@ fn answer(result: Result<Document, ParseFailure>) {
     match result {
         Ok(Document { media_type, title, pages, warnings }) => {
             for page in pages {
-                send(&mut out, &Frame::Page(page));
+                send(&mut out, &Frame::Page(PageFrame::from(page)));
             }
+            let warnings = Few::first(warnings);
             send(&mut out, &Frame::Done { media_type, title, warnings });
         }
         Err(why) => send(&mut out, &Frame::Failed(why)),

@@ -1,29 +1,38 @@
 //! Parses each file in a child process of its own: the parent watches the clock, the kernel the rest.
 
+mod conversation;
 mod frames;
 mod inside;
 mod sandbox;
 
 use std::ffi::OsString;
+use std::fs::File;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use engine::document::{Document, Page};
+use engine::document::Document;
 use engine::seams::parser::{FailureKind, ParseFailure, Parser, Progress};
 use nix::sys::signal::{Signal, killpg};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
-use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
 use tokio::process::{Child, ChildStdout, Command};
 use tokio::time::{Instant, timeout_at};
 
 use crate::{Limits, failure};
-use frames::{Frame, Request};
+use frames::Request;
 
-pub use inside::child_main;
+pub use conversation::{Conversation, Heard};
+pub use inside::{child_main, child_main_with};
+pub use sandbox::{Layer, Missing, Sandbox};
+
+/// Where in its folder a child finds what it is asked for.
+const REQUEST: &str = "request";
+/// Where its standard error goes.
+const ERRORS: &str = "errors";
 
 /// Reads files in child processes, one for each.
 ///
@@ -39,6 +48,8 @@ pub struct ChildParser {
     pub limits: Limits,
     /// Where each child gets a folder of its own, removed when it ends.
     pub scratch_root: PathBuf,
+    /// What to do where the kernel cannot confine a child.
+    pub sandbox: Sandbox,
 }
 
 impl ChildParser {
@@ -47,48 +58,36 @@ impl ChildParser {
         args: Vec<OsString>,
         limits: Limits,
         scratch_root: PathBuf,
+        sandbox: Sandbox,
     ) -> std::io::Result<Self> {
-        Ok(Self { program: std::env::current_exe()?, args, limits, scratch_root })
+        Ok(Self { program: std::env::current_exe()?, args, limits, scratch_root, sandbox })
     }
 
-    fn spawn(&self, scratch: &Path) -> std::io::Result<Running> {
-        let errors = std::fs::File::create(scratch.join("errors"))?;
-        let child = Command::new(&self.program)
-            .args(&self.args)
-            .env_clear()
-            .env("PATH", std::env::var_os("PATH").unwrap_or_else(|| "/usr/local/bin:/usr/bin:/bin".into()))
-            .env("TMPDIR", scratch)
-            // Each arena of the C library reserves 64 MiB of the address space that is limited.
-            .env("MALLOC_ARENA_MAX", "1")
-            .current_dir(scratch)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(errors)
-            .process_group(0)
-            .kill_on_drop(true)
-            .spawn()?;
-        Ok(Running { child })
+    /// What of its sandbox a child on this machine does not have, as one says that was given an empty file.
+    pub async fn missing(&self) -> Result<Vec<Missing>, ParseFailure> {
+        let nothing = tempfile::NamedTempFile::new_in(&self.scratch_root).map_err(start)?;
+        let mut conversation = Conversation::new(&self.limits, Sandbox::BestEffort);
+        self.converse(nothing.path(), "nothing.txt", &|_, _| {}, &mut conversation).await?;
+        match conversation.missing() {
+            Some(missing) => Ok(missing.to_vec()),
+            None => Err(failure::internal("the parser did not say whether it is confined")),
+        }
     }
-}
 
-#[async_trait]
-impl Parser for ChildParser {
-    async fn parse(&self, path: &Path, name: &str, progress: Progress<'_>) -> Result<Document, ParseFailure> {
-        let start = |error: std::io::Error| failure::internal(format!("the parser could not start: {error}"));
+    async fn converse(
+        &self,
+        path: &Path,
+        name: &str,
+        progress: Progress<'_>,
+        conversation: &mut Conversation<'_>,
+    ) -> Result<Document, ParseFailure> {
         let scratch =
             tempfile::Builder::new().prefix("parse-").tempdir_in(&self.scratch_root).map_err(start)?;
-        let folder = std::fs::canonicalize(scratch.path()).map_err(start)?;
-        let path = std::fs::canonicalize(path)
+        // The child is handed the open file. It never hears where that is.
+        let input = File::open(path)
             .map_err(|error| failure::internal(format!("the file cannot be opened: {error}")))?;
-        let mut running = self.spawn(&folder).map_err(start)?;
-        let request =
-            Request { path, name: name.to_owned(), scratch: folder.clone(), limits: self.limits.clone() };
-        let request = serde_json::to_vec(&request).map_err(|error| failure::internal(error.to_string()))?;
-        if let Some(mut stdin) = running.child.stdin.take() {
-            // A child that died early is noticed below, with a better reason than a broken pipe.
-            let _ = stdin.write_all(&request).await;
-        }
-        let outcome = listen(&mut running, &self.limits, progress).await;
+        let mut running = self.spawn(scratch.path(), input, name).map_err(start)?;
+        let outcome = listen(&mut running, &self.limits, progress, conversation).await;
         if matches!(outcome, Outcome::Ended) {
             running.settle().await;
         }
@@ -97,8 +96,39 @@ impl Parser for ChildParser {
         match outcome {
             Outcome::Document(document) => Ok(document),
             Outcome::Failed(why) => Err(why),
-            Outcome::Ended => Err(cause_of_death(status, &last_words(&folder).await, &self.limits)),
+            Outcome::Ended => Err(cause_of_death(status, &last_words(scratch.path()).await, &self.limits)),
         }
+    }
+
+    fn spawn(&self, scratch: &Path, input: File, name: &str) -> std::io::Result<Running> {
+        let required = self.sandbox == Sandbox::Required;
+        let request = Request { name: name.to_owned(), limits: self.limits.clone(), required };
+        std::fs::write(scratch.join(REQUEST), serde_json::to_vec(&request)?)?;
+        let child = Command::new(&self.program)
+            .args(&self.args)
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_else(|| "/usr/local/bin:/usr/bin:/bin".into()))
+            // Each arena of the C library reserves 64 MiB of the address space that is limited.
+            .env("MALLOC_ARENA_MAX", "1")
+            .current_dir(scratch)
+            .stdin(Stdio::from(input))
+            .stdout(Stdio::piped())
+            .stderr(File::create(scratch.join(ERRORS))?)
+            .kill_on_drop(true)
+            .spawn()?;
+        Ok(Running { child })
+    }
+}
+
+fn start(error: std::io::Error) -> ParseFailure {
+    failure::internal(format!("the parser could not start: {error}"))
+}
+
+#[async_trait]
+impl Parser for ChildParser {
+    async fn parse(&self, path: &Path, name: &str, progress: Progress<'_>) -> Result<Document, ParseFailure> {
+        let mut conversation = Conversation::new(&self.limits, self.sandbox);
+        self.converse(path, name, progress, &mut conversation).await
     }
 }
 
@@ -124,10 +154,12 @@ impl Running {
     }
 
     fn kill(&mut self) {
-        // The id is gone once the child is waited for, so it cannot name a stranger.
+        // The id is gone once the child is waited for, so it cannot name a stranger. The child's first act is to lead a
+        // session, which its own children cannot leave; before that it has none and is killed alone.
         if let Some(id) = self.child.id().and_then(|id| i32::try_from(id).ok()) {
             let _ = killpg(Pid::from_raw(id), Signal::SIGKILL);
         }
+        let _ = self.child.start_kill();
     }
 }
 
@@ -161,53 +193,42 @@ impl Clock {
     }
 }
 
-async fn listen(running: &mut Running, limits: &Limits, progress: Progress<'_>) -> Outcome {
+async fn listen(
+    running: &mut Running,
+    limits: &Limits,
+    progress: Progress<'_>,
+    conversation: &mut Conversation<'_>,
+) -> Outcome {
     let Some(stdout) = running.child.stdout.take() else { return Outcome::Ended };
     let mut lines = BufReader::new(stdout.take(limits.reply_bytes));
+    let longest = Conversation::longest_line(limits);
     let mut clock = Clock { start: Instant::now(), pages: 0, recognised: 0 };
-    let mut pages: Vec<Page> = Vec::new();
     let mut line = Vec::new();
     loop {
         line.clear();
-        let read = match timeout_at(clock.end(limits), lines.read_until(b'\n', &mut line)).await {
+        let mut next = (&mut lines).take(longest);
+        let read = match timeout_at(clock.end(limits), next.read_until(b'\n', &mut line)).await {
             Ok(Ok(read)) => read,
             Ok(Err(_)) => return Outcome::Ended,
             Err(_) => return Outcome::Failed(too_slow(&clock)),
         };
-        // A line without an end is cut off, by the child's death or by our limit.
-        if read == 0
-            || !line.ends_with(
-                b"
-",
-            )
-        {
-            return ended(&lines);
+        // A line without an end is cut off, by the child's death or by our limits.
+        if !line.ends_with(b"\n") {
+            return if read as u64 == longest { too_much() } else { ended(&lines) };
         }
-        let Ok(frame) = serde_json::from_slice::<Frame>(&line) else {
-            return Outcome::Failed(failure::internal("the parser gave an answer that makes no sense"));
-        };
-        match frame {
-            Frame::Progress { done, total, recognised } => {
-                // A child may claim what it likes; it earns time for pages within the limits only.
-                clock.pages = clock.pages.max(done.min(limits.pages));
-                clock.recognised = clock.recognised.max(recognised.min(limits.ocr_pages));
+        match conversation.hear(&line) {
+            Heard::More => {}
+            Heard::Progress { done, total, recognised } => {
+                clock.pages = clock.pages.max(done);
+                clock.recognised = clock.recognised.max(recognised);
                 progress(done, total);
             }
-            Frame::Page(page) => {
-                let expected = u32::try_from(pages.len() + 1).unwrap_or(u32::MAX);
-                if page.number != expected || expected > limits.pages {
-                    return Outcome::Failed(failure::internal("the parser gave pages out of order"));
-                }
-                pages.push(page);
+            Heard::Document(document) => {
+                let pages = u32::try_from(document.pages.len()).unwrap_or(u32::MAX);
+                progress(pages, Some(pages));
+                return Outcome::Document(document);
             }
-            Frame::Done { media_type, title, warnings } => {
-                if pages.is_empty() {
-                    return Outcome::Failed(failure::internal("the parser gave no pages"));
-                }
-                progress(pages.len() as u32, Some(pages.len() as u32));
-                return Outcome::Document(Document { media_type, title, pages, warnings });
-            }
-            Frame::Failed(why) => return Outcome::Failed(why),
+            Heard::Failed(why) => return Outcome::Failed(why),
         }
     }
 }
@@ -215,9 +236,13 @@ async fn listen(running: &mut Running, limits: &Limits, progress: Progress<'_>) 
 /// Silence is the child's end, or ours where it said more than we listen to.
 fn ended(lines: &BufReader<tokio::io::Take<ChildStdout>>) -> Outcome {
     if lines.get_ref().limit() == 0 {
-        return Outcome::Failed(failure::limits("the file holds more text than the limit"));
+        return too_much();
     }
     Outcome::Ended
+}
+
+fn too_much() -> Outcome {
+    Outcome::Failed(failure::limits("the file holds more text than the limit"))
 }
 
 fn too_slow(clock: &Clock) -> ParseFailure {
@@ -232,7 +257,7 @@ fn too_slow(clock: &Clock) -> ParseFailure {
 async fn last_words(scratch: &Path) -> String {
     /// One message of the runtime.
     const LONGEST: u64 = 4096;
-    let Ok(file) = tokio::fs::File::open(scratch.join("errors")).await else { return String::new() };
+    let Ok(file) = tokio::fs::File::open(scratch.join(ERRORS)).await else { return String::new() };
     let mut words = Vec::new();
     let _ = file.take(LONGEST).read_to_end(&mut words).await;
     String::from_utf8_lossy(&words).into_owned()
@@ -250,7 +275,7 @@ fn cause_of_death(status: Option<ExitStatus>, words: &str, limits: &Limits) -> P
         _ if words.contains("memory allocation of") => memory(),
         _ if words.contains("overflowed its stack") => failure::limits("the file nests its parts too deeply"),
         Some(Signal::SIGXCPU) => failure::limits("reading the file takes too much computing time"),
-        Some(Signal::SIGXFSZ) => failure::limits("reading the file needs too much scratch space"),
+        Some(Signal::SIGXFSZ) => failure::damaged("the file is damaged in ways that take too long to tell"),
         Some(Signal::SIGKILL) => memory(),
         Some(_) => failure::damaged("the file is damaged in a way that stopped the parser"),
         None => {

@@ -1,7 +1,6 @@
 //! Second ways to read a PDF page: text recognition of its picture, and the opinion of `pdftotext`.
 
-use std::io::Write;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
@@ -22,6 +21,8 @@ const MOST_FAILURES: u32 = 2;
 const MOST_OPINIONS: u32 = 60;
 /// Seconds one of its runs may take.
 const OPINION_SECONDS: u64 = 10;
+/// Bytes of one page's text.
+const LONGEST_OPINION: u64 = 8 << 20;
 
 /// Keeps count of what rescue costs one file.
 pub(super) struct Rescue<'a> {
@@ -31,12 +32,11 @@ pub(super) struct Rescue<'a> {
     /// Pages whose recognition failed; after some, the file is not worth the time.
     failures: u32,
     opinions: u32,
-    copy: Option<tempfile::NamedTempFile>,
 }
 
 impl<'a> Rescue<'a> {
     pub(super) fn new(bytes: &'a [u8], job: &Job<'a>) -> Self {
-        Self { limits: job.limits, bytes, recognised: job.recognised, failures: 0, opinions: 0, copy: None }
+        Self { limits: job.limits, bytes, recognised: job.recognised, failures: 0, opinions: 0 }
     }
 
     /// Recognises the text in the picture of a page.
@@ -58,7 +58,7 @@ impl<'a> Rescue<'a> {
         }
         self.recognised.fetch_add(1, Ordering::Relaxed);
         let picture = draw(page, settings, self.limits.image_pixels)?;
-        match ocr::read(&picture, "png", self.limits) {
+        match ocr::read(&picture, self.limits) {
             Ok(mut pages) => Ok(pages.swap_remove(0)),
             Err(why) => {
                 self.failures += 1;
@@ -74,22 +74,11 @@ impl<'a> Rescue<'a> {
         }
         let program = ocr::installed("pdftotext")?;
         self.opinions += 1;
-        if self.copy.is_none() {
-            let mut file = tempfile::NamedTempFile::new().ok()?;
-            file.write_all(self.bytes).ok()?;
-            self.copy = Some(file);
-        }
         let number = number.to_string();
-        let child = Command::new(program)
-            .args(["-q", "-enc", "UTF-8", "-f", &number, "-l", &number])
-            .arg(self.copy.as_ref()?.path())
-            .arg("-")
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .ok()?;
-        let output = ocr::bounded_output(child, Duration::from_secs(OPINION_SECONDS), 8 << 20)?;
+        let mut command = Command::new(program);
+        command.args(["-q", "-enc", "UTF-8", "-f", &number, "-l", &number, "-", "-"]);
+        let time = Duration::from_secs(OPINION_SECONDS);
+        let output = ocr::bounded_output(command, self.bytes, time, LONGEST_OPINION).ok()??;
         let text = clean::page_text(&String::from_utf8_lossy(&output));
         Some(text).filter(|text| !text.is_empty())
     }

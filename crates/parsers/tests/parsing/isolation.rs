@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use engine::seams::parser::{FailureKind, Parser};
-use parsers::{ChildParser, Limits};
+use parsers::{ChildParser, Limits, Sandbox};
 
 use crate::{alone, docx, pdf};
 
@@ -32,6 +32,7 @@ impl Place {
             args: vec!["parse-child".into()],
             limits,
             scratch_root: self.folder.path().join("scratch"),
+            sandbox: Sandbox::default(),
         }
     }
 
@@ -76,7 +77,7 @@ async fn a_file_that_takes_too_long_is_stopped() {
         program: "/bin/sleep".into(),
         args: vec!["600".into()],
         limits: Limits { base_seconds: 0.3, ..alone() },
-        scratch_root: place.folder.path().join("scratch"),
+        ..place.parser(alone())
     };
     let start = Instant::now();
     let why = parser.parse(&file, "x", &|_, _| {}).await.unwrap_err();
@@ -147,8 +148,9 @@ async fn a_dropped_parse_kills_the_child_and_all_it_started() {
     let file = place.file(b"words");
     let mark = place.folder.path().join("still-alive");
     let parser = ChildParser {
-        program: "/bin/sh".into(),
-        args: vec!["-c".into(), format!("(sleep 1; touch {}) & wait", mark.display()).into()],
+        // As our own child does first of all.
+        program: "/usr/bin/setsid".into(),
+        args: vec!["sh".into(), "-c".into(), format!("(sleep 1; touch {}) & wait", mark.display()).into()],
         ..place.parser(alone())
     };
     let dropped =

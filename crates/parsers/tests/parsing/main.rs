@@ -1,6 +1,7 @@
 //! The parsers as the server uses them: small samples, arbitrary bytes, children with limits, and the shared data.
 
 mod arbitrary;
+mod breakout;
 mod isolation;
 mod samples;
 mod shared_data;

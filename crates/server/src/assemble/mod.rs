@@ -134,5 +134,10 @@ fn parser(data: &Path, config: &Config) -> Result<ChildParser> {
     }
     ::stores::make_private_folder(&scratch)?;
     let limits = parsers::Limits { ocr_languages: config.ingest.ocr_languages.clone(), ..Default::default() };
-    Ok(ChildParser::of_this_binary(vec![PARSE_CHILD.into()], limits, scratch)?)
+    Ok(ChildParser::of_this_binary(vec![PARSE_CHILD.into()], limits, scratch, config.ingest.sandbox)?)
+}
+
+/// What the sandbox of parsers lacks on this machine.
+pub async fn missing_of_sandbox(data: &Path, config: &Config) -> Result<Vec<parsers::Missing>> {
+    Ok(parser(data, config)?.missing().await?)
 }

@@ -45,6 +45,7 @@ pub(super) async fn run(global: &Global, doctor: Doctor) -> Result<ExitCode, Fau
     findings.push(Finding { what: "index", well: true, text: library.index.describe().await? });
     findings.push(limits(&config));
     findings.extend(assemble::Models::describe(&config.models, &global.data).into_iter().map(model));
+    findings.push(sandbox(global, &config).await);
     findings.push(tool("tesseract", "reads pictures and scanned pages"));
     findings.push(tool("pdftotext", "gives a second opinion on PDF pages that come out blank"));
     let mut damaged = Vec::new();
@@ -81,6 +82,27 @@ fn limits(config: &Config) -> Finding {
         (None, false) => "requests are counted in memory, users' windows also on disk",
     };
     Finding { what: "limits", well: config.limiter.url.is_some() || !config.is_shared(), text: text.into() }
+}
+
+/// Whether a parser in the hands of a hostile file could do more than answer.
+async fn sandbox(global: &Global, config: &Config) -> Finding {
+    let (well, text) = match assemble::missing_of_sandbox(&global.data, config).await {
+        Ok(missing) if missing.is_empty() => {
+            (true, "files are read without access to other files, connections or processes".to_string())
+        }
+        Ok(missing) => {
+            let parts: Vec<String> = missing.iter().map(ToString::to_string).collect();
+            let required = config.ingest.sandbox == parsers::Sandbox::Required;
+            let then = if required {
+                "no file is read (ingest.sandbox)"
+            } else {
+                "a hostile file that takes over the parser can do more; run quire on Linux 6.12 or newer"
+            };
+            (!required, format!("{}: {then}", parts.join(", ")))
+        }
+        Err(error) => (false, format!("the parser does not run: {error:#}")),
+    };
+    Finding { what: "sandbox", well, text }
 }
 
 fn model((what, described): (&'static str, anyhow::Result<String>)) -> Finding {

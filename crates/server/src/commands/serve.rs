@@ -14,7 +14,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use super::{Global, local, output};
 use crate::{
     app::App,
-    assemble::{Assembled, assemble},
+    assemble::{Assembled, assemble, missing_of_sandbox},
     config::{Config, Tls},
     dashboard,
     http::{
@@ -102,6 +102,7 @@ pub(super) async fn serve(
     let Assembled { app, ingest, .. } = &assemble(data, config).await.map_err(local)?;
     let service = Service::of(app, data).map_err(local)?;
     let shutdown = app.shutdown.clone();
+    tokio::spawn(warn_of_sandbox(data.to_path_buf(), app.clone()));
     let workers = start_workers(app, ingest, &shutdown);
     let uses = tokio::spawn(write_down_uses(app.clone(), shutdown.clone()));
     tokio::spawn(sweep(app.clone(), shutdown.clone()));
@@ -130,6 +131,18 @@ fn start_workers(app: &App, ingest: &Ingest, shutdown: &CancellationToken) -> Ta
     tracker.spawn(async move { reindex::run(&app.library, &ingest, &app.search, shutdown).await });
     tracker.close();
     tracker
+}
+
+/// Says once what the sandbox of parsers lacks on this machine.
+async fn warn_of_sandbox(data: std::path::PathBuf, app: App) {
+    let required = app.config.ingest.sandbox == parsers::Sandbox::Required;
+    match missing_of_sandbox(&data, &app.config).await {
+        Ok(missing) => missing.iter().for_each(|part| match required {
+            true => tracing::error!("Files are not read, because ingest.sandbox is required: {part}"),
+            false => tracing::warn!("Files are read without a part of the sandbox: {part}"),
+        }),
+        Err(error) => tracing::error!("Files cannot be read: {error:#}"),
+    }
 }
 
 /// The first signal drains, the second ends the process at once.

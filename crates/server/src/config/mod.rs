@@ -135,6 +135,8 @@ pub struct IngestSettings {
     pub workers: usize,
     /// Languages for text recognition.
     pub ocr_languages: String,
+    /// What to do where the kernel cannot confine the parser.
+    pub sandbox: parsers::Sandbox,
 }
 
 /// `[models]`

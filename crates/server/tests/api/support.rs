@@ -118,6 +118,7 @@ impl TestApp {
             args: vec![assemble::PARSE_CHILD.into()],
             limits: parsers::Limits::default(),
             scratch_root,
+            sandbox: parsers::Sandbox::default(),
         });
         let (app, ingest) = (assembled.app.clone(), assembled.ingest.clone());
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
