@@ -23,6 +23,9 @@ pub const PATIENCE: Duration = Duration::from_secs(10);
 /// … and how long while it sends nothing: it is waiting for the answer, then.
 const LULL: Duration = Duration::from_secs(1);
 
+/// Unknown fields that are warned of: each takes a search for the nearest name, and a body has room for 100,000.
+const MOST_WARNINGS: usize = 20;
+
 /// A JSON body of type `T`.
 pub struct JsonBody<T> {
     /// What was asked for.
@@ -121,6 +124,7 @@ pub fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<JsonBody<T>, Fault> {
     let warnings = fields
         .keys()
         .filter(|name| !known.contains(&name.as_str()))
+        .take(MOST_WARNINGS)
         .map(|name| warning(name, known))
         .collect();
     let value = serde_path_to_error::deserialize(value).map_err(|error| field_fault(&error))?;
@@ -255,6 +259,13 @@ mod tests {
             parse::<Wanted>(b"{\"query\":\"\xff\"}").map(|b| b.value.query).unwrap_err().reason,
             Reason::InvalidParameter
         );
+    }
+
+    #[test]
+    fn a_body_full_of_unknown_fields_is_warned_of_a_few_times() {
+        let fields: Vec<String> = (0..1_000).map(|number| format!("\"field{number}\":1")).collect();
+        let body = parse::<Wanted>(format!("{{\"query\":\"x\",{}}}", fields.join(",")).as_bytes()).unwrap();
+        assert_eq!(body.warnings.len(), MOST_WARNINGS);
     }
 
     #[test]

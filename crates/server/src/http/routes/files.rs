@@ -271,6 +271,16 @@ pub(super) struct Changes {
     metadata: Option<Metadata>,
 }
 
+impl Changes {
+    pub(super) fn read(self) -> Result<FileChanges, Fault> {
+        Ok(FileChanges {
+            name: self.name.as_deref().map(parse_name).transpose()?,
+            tags: self.tags.map(check_tags).transpose()?,
+            metadata: self.metadata,
+        })
+    }
+}
+
 /// Changes name, tags and metadata of a file.
 #[utoipa::path(patch, path = "/files/{file_id}", tag = "files",
     params(("file_id" = String, Path, description = "The file")),
@@ -286,11 +296,7 @@ pub(super) async fn change(
     origin: Origin,
     body: JsonBody<Changes>,
 ) -> Reply<FileObject> {
-    let changes = FileChanges {
-        name: body.value.name.as_deref().map(parse_name).transpose()?,
-        tags: body.value.tags.map(check_tags).transpose()?,
-        metadata: body.value.metadata,
-    };
+    let changes = body.value.read()?;
     let changed = app.catalog.change_file(&file.writing, file.id, changes).await?.ok_or_else(no_such_file)?;
     actor.note(Action::FileChanged, changed.box_id, changed.name.as_str()).await?;
     Ok(Success::with_warnings(FileObject::of(changed, &origin), body.warnings))

@@ -7,6 +7,7 @@ mod documents;
 mod events;
 mod files;
 mod health;
+pub mod inputs;
 pub(crate) mod links;
 mod models;
 pub(crate) mod search;

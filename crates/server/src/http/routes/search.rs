@@ -214,11 +214,21 @@ impl SearchBody {
     /// What the engine is asked, and the filter that still has to be applied: that takes work, which waits for its turn and
     /// is paid for. Names files that are not there or not ready.
     async fn request(self, app: &App, reading: &Reading) -> Result<(SearchRequest, Option<Filter>), Fault> {
+        let Wanted { mut request, filter, sources } = self.wanted()?;
+        if let Some(sources) = sources {
+            let (files, _) = sources::find(app, reading, sources, false).await?;
+            request.only = Some(files.into_iter().map(|file| file.id).collect());
+        }
+        Ok((request, filter))
+    }
+
+    /// What the body says by itself, before anything is looked up.
+    pub(super) fn wanted(self) -> Result<Wanted, Fault> {
         if self.max_units == Some(0) {
             return Err(Fault::invalid("max_units", "`max_units` is 0; the least that a search costs is 1"));
         }
         let usual = SearchRequest::new(self.query);
-        let mut request = SearchRequest {
+        let request = SearchRequest {
             top_k: self.top_k.unwrap_or(usual.top_k),
             threshold: self.threshold.unwrap_or(usual.threshold),
             mode: self.mode.map_or(usual.mode, ModeName::mode),
@@ -231,12 +241,15 @@ impl SearchBody {
         };
         request.check()?;
         let filter = self.filter.as_ref().map(Filter::parse).transpose()?;
-        if let Some(sources) = self.sources {
-            let (files, _) = sources::find(app, reading, sources, false).await?;
-            request.only = Some(files.into_iter().map(|file| file.id).collect());
-        }
-        Ok((request, filter))
+        Ok(Wanted { request, filter, sources: self.sources })
     }
+}
+
+/// What a body asks for; its sources are names still, and its filter has matched nothing yet.
+pub(super) struct Wanted {
+    request: SearchRequest,
+    filter: Option<Filter>,
+    sources: Option<Vec<String>>,
 }
 
 /// Leaves only the files whose metadata pass the filter.

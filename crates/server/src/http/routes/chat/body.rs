@@ -88,6 +88,13 @@ struct Ours {
     dry_run: Option<bool>,
 }
 
+/// What a body asks for; its sources are names still.
+pub(in super::super) struct Wanted {
+    request: ChatRequest,
+    sources: Option<Vec<String>>,
+    dry_run: bool,
+}
+
 impl ChatBody {
     /// What stands at the top goes before what stands in `extra_body`.
     fn ours(&mut self) -> Ours {
@@ -134,11 +141,25 @@ impl ChatBody {
     }
 
     /// What the engine is asked, and whether only for the price.
-    pub(super) async fn request(
-        mut self,
-        app: &App,
-        reading: &Reading,
-    ) -> Result<(ChatRequest, bool), Fault> {
+    pub(super) async fn request(self, app: &App, reading: &Reading) -> Result<(ChatRequest, bool), Fault> {
+        let Wanted { mut request, sources, dry_run } = self.wanted()?;
+        app.chat.prepare(&mut request)?;
+        if !app.chat.can(&request.format) {
+            return Err(Fault::invalid(
+                "response_format",
+                "`response_format`: this server answers by quoting, as text; JSON takes a language model \
+                 (answerer.kind)",
+            ));
+        }
+        if let Some(named) = sources {
+            let (files, _) = sources::find(app, reading, named, false).await?;
+            request.only = Some(files.into_iter().map(|file| file.id).collect());
+        }
+        Ok((request, dry_run))
+    }
+
+    /// What the body says by itself, before anything is looked up.
+    pub(in super::super) fn wanted(mut self) -> Result<Wanted, Fault> {
         self.refuse_what_we_cannot()?;
         let ours = self.ours();
         if ours.max_units == Some(0) {
@@ -147,7 +168,7 @@ impl ChatBody {
         let fits = cost::chat_within(ours.max_units.unwrap_or(MOST_UNITS));
         let (turns, wishes) = conversation(self.messages.take())?;
         let usual = ChatRequest::new(turns);
-        let mut request = ChatRequest {
+        let request = ChatRequest {
             wishes,
             threshold: ours.threshold.unwrap_or(usual.threshold),
             max_sources: ours.max_sources.unwrap_or(usual.max_sources),
@@ -158,19 +179,7 @@ impl ChatBody {
             ..usual
         };
         request.check()?;
-        app.chat.prepare(&mut request)?;
-        if !app.chat.can(&request.format) {
-            return Err(Fault::invalid(
-                "response_format",
-                "`response_format`: this server answers by quoting, as text; JSON takes a language model \
-                 (answerer.kind)",
-            ));
-        }
-        if let Some(named) = ours.sources {
-            let (files, _) = sources::find(app, reading, named, false).await?;
-            request.only = Some(files.into_iter().map(|file| file.id).collect());
-        }
-        Ok((request, ours.dry_run.unwrap_or(false)))
+        Ok(Wanted { request, sources: ours.sources, dry_run: ours.dry_run.unwrap_or(false) })
     }
 
     fn refuse_what_we_cannot(&self) -> Result<(), Fault> {

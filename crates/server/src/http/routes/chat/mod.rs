@@ -1,7 +1,7 @@
 //! `POST /chat/completions` and `POST /boxes/{box_id}/chat/completions`: answers from the documents, in OpenAI's shape.
 
 mod answer;
-mod body;
+pub(super) mod body;
 
 use answer::CompletionEnvelope;
 pub(crate) use answer::Head;

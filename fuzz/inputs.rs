@@ -1,0 +1,36 @@
+//! What fuzz targets do with bytes where the server is not needed for it; the replay of their corpus does the same.
+
+use engine::search::Filter;
+use parsers::child::{Conversation, Heard};
+use parsers::{Limits, Sandbox};
+use serde_json::Value;
+
+/// A condition on metadata, held against itself: its field names are then there to be compared.
+pub fn filter(bytes: &[u8]) {
+    let Ok(value) = serde_json::from_slice::<Value>(bytes) else { return };
+    let (Ok(filter), Value::Object(metadata)) = (Filter::parse(&value), value) else { return };
+    let _ = filter.matches(&metadata.into_iter().collect());
+}
+
+/// What a parser's child says, line by line.
+pub fn child_messages(bytes: &[u8]) {
+    let limits = Limits { pages: 100, text_bytes: 10_000, ..Limits::default() };
+    for sandbox in [Sandbox::Required, Sandbox::BestEffort] {
+        let mut conversation = Conversation::new(&limits, sandbox);
+        for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+            match conversation.hear(line) {
+                Heard::More => {}
+                Heard::Progress { done, .. } => assert!(done <= limits.pages),
+                Heard::Document(document) => {
+                    let text: usize = document.pages.iter().map(|page| page.text.len()).sum();
+                    assert!(text <= limits.text_bytes && !document.pages.is_empty());
+                    break;
+                }
+                Heard::Failed(why) => {
+                    assert!(why.message.chars().count() <= 1_000);
+                    break;
+                }
+            }
+        }
+    }
+}
