@@ -130,7 +130,7 @@ impl Managing {
     pub fn may_turn(&self, before: Option<Role>, after: Option<Role>) -> Result<(), Fault> {
         let about_owners = [before, after].contains(&Some(Role::Owner));
         if about_owners && self.role != Role::Owner {
-            return Err(Fault::new(Reason::RoleInsufficient, "only an owner makes or removes owners"));
+            return Err(Fault::new(Reason::RoleInsufficient, "only an owner can add or remove owners"));
         }
         Ok(())
     }
@@ -216,7 +216,7 @@ impl Person {
         if self.operator {
             return Ok(Operating { _only_made_here: () });
         }
-        Err(Fault::new(Reason::RoleInsufficient, "this page is for operators of the server"))
+        Err(Fault::new(Reason::RoleInsufficient, "only operators of the server can see this page"))
     }
 
     /// The role in a box, if any.
@@ -234,9 +234,11 @@ impl Person {
             Some(role) if role >= least => Ok(role),
             Some(role) => Err(Fault::new(
                 Reason::RoleInsufficient,
-                format!("you are {role} of this box; this takes {least} or more"),
+                format!("your role in this box is {role}; this requires {least} or higher"),
             )),
-            None => Err(Fault::new(Reason::BoxUnknown, "the box does not exist or you have no part in it")),
+            None => {
+                Err(Fault::new(Reason::BoxUnknown, "the box does not exist, or you are not a member of it"))
+            }
         }
     }
 }
@@ -283,13 +285,13 @@ impl Caller {
     /// it says nothing about which boxes exist.
     fn check(&self, box_id: BoxId) -> Result<(), Fault> {
         if self.scope.as_ref().is_some_and(|boxes| !boxes.contains(&box_id)) {
-            return Err(Fault::new(Reason::KeyScope, "this key is limited to other boxes"));
+            return Err(Fault::new(Reason::KeyScope, "this key is restricted to other boxes"));
         }
         match self.role(box_id) {
             Some(Role::Admin | Role::Owner) => Ok(()),
             Some(role @ (Role::Viewer | Role::Editor)) => Err(Fault::new(
                 Reason::RoleInsufficient,
-                format!("the role {role} cannot use the API; it takes admin or owner"),
+                format!("the role {role} cannot use the API; the API requires admin or owner"),
             )),
             None => Err(no_such_box()),
         }
@@ -298,7 +300,7 @@ impl Caller {
 
 /// The one answer for a box that does not exist and for a box of somebody else.
 pub fn no_such_box() -> Fault {
-    Fault::new(Reason::BoxUnknown, "the box does not exist or this key has no access to it")
+    Fault::new(Reason::BoxUnknown, "the box does not exist, or this key has no access to it")
 }
 
 #[cfg(test)]

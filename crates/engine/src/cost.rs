@@ -1,39 +1,44 @@
 //! What a call costs in intelligence units: pure functions of the work done, never cheaper for more of it.
 //!
-//! A search costs 1 to 5:
+//! A search costs 1 to 4:
 //!
 //! | work | units |
 //! |---|---|
-//! | understanding the query, recalling and weighing candidates; nothing found | 1 |
-//! | looking closer at up to 50 candidates, or at more | + 1, + 2 |
-//! | a cross-encoder reading up to 10 of them, or more | + 1, + 2 |
+//! | finding and weighing candidates, a cross-encoder reading up to 10 of them, up to 20 passages; nothing found | 1 |
+//! | a cross-encoder reading more | + 1 |
+//! | up to 100 passages, neighbours included; more than 100 | + 1, + 2 |
 //!
-//! An answer of the chat costs 1 to 10:
+//! An answer of the chat costs what its search costs, and for longer texts more, 10 at most:
 //!
 //! | work | units |
 //! |---|---|
-//! | up to 1,000 tokens of context and 250 tokens of answer; nothing found | 1 |
-//! | each further 2,000 tokens of context, or part of them | + 1, at most + 6 |
-//! | each further 500 tokens of answer, or part of them | + 1, at most + 3 |
+//! | its search, up to 3,000 tokens of context and 500 tokens of answer | as the search |
+//! | each further 2,000 tokens of context, or part of them | + 1, at most + 5 |
+//! | each further 500 tokens of answer, or part of them | + 1, at most + 2 |
+//! | nothing found | 1 |
 
 use crate::search::{SearchRequest, Work};
 
-/// Candidates looked at closer that one unit pays for.
-const RERANKED_STEP: usize = 50;
-/// Candidates read by a cross-encoder that one unit pays for.
-const CROSS_ENCODED_STEP: usize = 10;
-/// Units that each of the two may add to a search.
-const SEARCH_STEPS: u64 = 2;
+/// Candidates weighed by late interaction at most: a few milliseconds, which the first unit pays for.
+const RERANKED: usize = 100;
+/// Candidates read by a cross-encoder that the first unit pays for, and that one more does. Most of a search's time goes
+/// into them.
+const CROSS_ENCODED: usize = 10;
+const CROSS_ENCODED_STEPS: u64 = 1;
+/// Passages returned that the first unit pays for, and that one more does.
+const PASSAGES: usize = 20;
+const PASSAGES_STEP: usize = 80;
+const PASSAGES_STEPS: u64 = 2;
 
-/// Tokens of context and of answer that the first unit pays for.
-const FIRST_CONTEXT: usize = 1_000;
-const FIRST_GENERATED: usize = 250;
+/// Tokens of context and of answer that are in the price of the search.
+const CONTEXT: usize = 3_000;
+const GENERATED: usize = 500;
 /// Further tokens that one more unit pays for.
 const CONTEXT_STEP: usize = 2_000;
 const GENERATED_STEP: usize = 500;
 /// Units that each of the two may add to an answer.
-const CONTEXT_STEPS: u64 = 6;
-const GENERATED_STEPS: u64 = 3;
+const CONTEXT_STEPS: u64 = 5;
+const GENERATED_STEPS: u64 = 2;
 
 /// The least and the most that a call can cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,87 +52,113 @@ pub struct Bounds {
 /// How much of the costly work a search may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SearchWork {
-    /// Candidates to look closer at.
+    /// Candidates to weigh by late interaction.
     pub reranked: usize,
     /// Candidates that a cross-encoder may read.
     pub cross_encoded: usize,
+    /// Passages to return, neighbours included.
+    pub passages: usize,
 }
 
 impl SearchWork {
     /// All that the dearest search pays for.
     pub const MOST: Self = SearchWork {
-        reranked: RERANKED_STEP * SEARCH_STEPS as usize,
-        cross_encoded: CROSS_ENCODED_STEP * SEARCH_STEPS as usize,
+        reranked: RERANKED,
+        cross_encoded: CROSS_ENCODED * (1 + CROSS_ENCODED_STEPS as usize),
+        passages: usize::MAX,
     };
+
+    /// What fits this many units above the first of each.
+    fn of(cross_encoded: u64, passages: u64) -> Self {
+        SearchWork {
+            reranked: RERANKED,
+            cross_encoded: CROSS_ENCODED * (1 + cross_encoded as usize),
+            passages: up_to(passages, PASSAGES_STEPS, PASSAGES, PASSAGES_STEP),
+        }
+    }
 }
 
-/// How much an answer may read and write.
+/// How much an answer may search, read and write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChatWork {
+    /// Its search.
+    pub search: SearchWork,
     /// Tokens of context.
     pub context_tokens: usize,
     /// Tokens of answer.
     pub generated_tokens: usize,
 }
 
-/// What a search costs that did this work for so many hits, 1–5.
+/// What a search costs that did this work for so many hits.
 pub fn search(work: &Work, hits: usize) -> u64 {
     if hits == 0 {
         return 1;
     }
-    1 + steps(work.reranked, RERANKED_STEP, SEARCH_STEPS)
-        + steps(work.cross_encoded, CROSS_ENCODED_STEP, SEARCH_STEPS)
+    1 + steps(work.cross_encoded, CROSS_ENCODED, CROSS_ENCODED, CROSS_ENCODED_STEPS)
+        + steps(work.passages, PASSAGES, PASSAGES_STEP, PASSAGES_STEPS)
 }
 
 /// What a search can cost, by a server with or without a cross-encoder.
 pub fn search_bounds(request: &SearchRequest, cross_encoder: bool) -> Bounds {
-    let reranked = if request.rerank { request.most.reranked } else { 0 };
-    let cross_encoded = if reranked > 0 && cross_encoder { request.most.cross_encoded } else { 0 };
-    Bounds { min: 1, max: search(&Work { reranked, cross_encoded, ..Work::default() }, 1) }
+    let reranks = request.rerank && request.most.reranked > 0 && cross_encoder;
+    let cross_encoded = if reranks { request.most.cross_encoded } else { 0 };
+    let passages = request.top_k.saturating_mul(1 + 2 * request.context).min(request.most.passages);
+    Bounds { min: 1, max: search(&Work { cross_encoded, passages, ..Work::default() }, 1) }
 }
 
-/// The work that fits a search of at most `max_units`: the closer look is paid for first, then the cross-encoder.
-/// At 1 there is neither.
+/// The work that fits a search of at most `max_units`: the cross-encoder is paid for first, then more passages.
 pub fn search_within(max_units: u64) -> SearchWork {
     let spare = max_units.saturating_sub(1);
-    let rerank = spare.min(SEARCH_STEPS);
-    let cross = (spare - rerank).min(SEARCH_STEPS);
-    SearchWork {
-        reranked: rerank as usize * RERANKED_STEP,
-        cross_encoded: cross as usize * CROSS_ENCODED_STEP,
-    }
+    let cross_encoded = spare.min(CROSS_ENCODED_STEPS);
+    SearchWork::of(cross_encoded, (spare - cross_encoded).min(PASSAGES_STEPS))
 }
 
-/// What an answer costs that read and wrote so many tokens, 1–10.
-pub fn chat(context_tokens: usize, generated_tokens: usize) -> u64 {
-    1 + steps(context_tokens.saturating_sub(FIRST_CONTEXT), CONTEXT_STEP, CONTEXT_STEPS)
-        + steps(generated_tokens.saturating_sub(FIRST_GENERATED), GENERATED_STEP, GENERATED_STEPS)
+/// What an answer costs whose search cost this much, and that read and wrote so many tokens, 1–10.
+pub fn chat(search_units: u64, context_tokens: usize, generated_tokens: usize) -> u64 {
+    search_units.max(1)
+        + steps(context_tokens, CONTEXT, CONTEXT_STEP, CONTEXT_STEPS)
+        + steps(generated_tokens, GENERATED, GENERATED_STEP, GENERATED_STEPS)
 }
 
-/// What an answer can cost that reads and writes at most this much.
-pub fn chat_bounds(most: ChatWork) -> Bounds {
-    Bounds { min: 1, max: chat(most.context_tokens, most.generated_tokens) }
+/// What an answer can cost whose search costs at most this much, and that reads and writes at most so many tokens.
+pub fn chat_bounds(search: Bounds, context_tokens: usize, generated_tokens: usize) -> Bounds {
+    Bounds { min: 1, max: chat(search.max, context_tokens, generated_tokens) }
 }
 
-/// The work that fits an answer of at most `max_units`: two units of context to each of writing. Where the price has
-/// stopped rising, so has the limit.
+/// What each further unit of `max_units` buys for an answer, in this order: a good search first, then twice as much reading
+/// as writing.
+const BOUGHT: [Bought; 9] = {
+    use Bought::{Context, CrossEncoder, Passages, Writing};
+    [CrossEncoder, Context, Writing, Passages, Context, Context, Writing, Context, Context]
+};
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Bought {
+    CrossEncoder,
+    Passages,
+    Context,
+    Writing,
+}
+
+/// The work that fits an answer of at most `max_units`. Where the price has stopped rising, so has the limit.
 pub fn chat_within(max_units: u64) -> ChatWork {
-    let spare = max_units.saturating_sub(1).min(CONTEXT_STEPS + GENERATED_STEPS);
-    let writing = spare / 3;
-    let reading = spare - writing;
-    let tokens = |units: u64, most: u64, first: usize, step: usize| match units {
-        units if units >= most => usize::MAX,
-        units => first + units as usize * step,
-    };
+    let spare = usize::try_from(max_units.saturating_sub(1)).unwrap_or(usize::MAX).min(BOUGHT.len());
+    let units = |what: Bought| BOUGHT[..spare].iter().filter(|bought| **bought == what).count() as u64;
     ChatWork {
-        context_tokens: tokens(reading, CONTEXT_STEPS, FIRST_CONTEXT, CONTEXT_STEP),
-        generated_tokens: tokens(writing, GENERATED_STEPS, FIRST_GENERATED, GENERATED_STEP),
+        search: SearchWork::of(units(Bought::CrossEncoder), units(Bought::Passages)),
+        context_tokens: up_to(units(Bought::Context), CONTEXT_STEPS, CONTEXT, CONTEXT_STEP),
+        generated_tokens: up_to(units(Bought::Writing), GENERATED_STEPS, GENERATED, GENERATED_STEP),
     }
 }
 
-/// Units for `amount`, one for each started `step`.
-fn steps(amount: usize, step: usize, most: u64) -> u64 {
-    (amount.div_ceil(step) as u64).min(most)
+/// Units for what goes beyond `free`, one for each started `step`.
+fn steps(amount: usize, free: usize, step: usize, most: u64) -> u64 {
+    (amount.saturating_sub(free).div_ceil(step) as u64).min(most)
+}
+
+/// The amount that so many units pay for; no limit at the most of them.
+fn up_to(units: u64, most: u64, free: usize, step: usize) -> usize {
+    if units >= most { usize::MAX } else { free + units as usize * step }
 }
 
 #[cfg(test)]
@@ -136,74 +167,95 @@ mod tests {
 
     use super::*;
 
-    fn work(reranked: usize, cross_encoded: usize) -> Work {
-        Work { reranked, cross_encoded, ..Work::default() }
+    fn work(cross_encoded: usize, passages: usize) -> Work {
+        Work { reranked: 100, cross_encoded, passages, ..Work::default() }
     }
 
     #[test]
     fn a_search_costs_what_the_table_says() {
-        for (reranked, cross_encoded, units) in [
-            (0, 0, 1),
-            (1, 0, 2),
-            (50, 0, 2),
-            (51, 0, 3),
-            (100, 0, 3),
-            (100, 10, 4),
-            (100, 20, 5),
-            (20, 20, 4),
+        for (cross_encoded, passages, units) in [
+            (0, 1, 1),
+            (10, 20, 1),
+            (11, 20, 2),
+            (20, 10, 2),
+            (20, 21, 3),
+            (20, 100, 3),
+            (20, 101, 4),
+            (20, 350, 4),
+            (0, 350, 3),
         ] {
-            assert_eq!(search(&work(reranked, cross_encoded), 1), units, "{reranked} {cross_encoded}");
-            assert_eq!(search(&work(reranked, cross_encoded), 0), 1, "nothing found");
+            assert_eq!(search(&work(cross_encoded, passages), 1), units, "{cross_encoded} {passages}");
+            assert_eq!(search(&work(cross_encoded, passages), 0), 1, "nothing found");
         }
-        let found_by_words = Work { query_tokens: 9, recalled: 200, ..Work::default() };
-        assert_eq!(search(&found_by_words, 10), 1);
     }
 
     #[test]
-    fn an_answer_costs_what_the_table_says() {
-        for (context, generated, units) in [
-            (0, 0, 1),
-            (1_000, 250, 1),
-            (1_001, 250, 2),
-            (3_000, 251, 3),
-            (13_000, 250, 7),
-            (1_000_000, 1_000_000, 10),
+    fn an_answer_costs_what_the_table_says_and_never_less_than_its_search() {
+        for (search, context, generated, units) in [
+            (0, 0, 0, 1),
+            (1, 3_000, 500, 1),
+            (2, 3_000, 500, 2),
+            (2, 3_001, 500, 3),
+            (2, 5_000, 501, 4),
+            (2, 13_000, 500, 7),
+            (3, 1_000_000, 1_000_000, 10),
         ] {
-            assert_eq!(chat(context, generated), units, "{context} {generated}");
+            assert_eq!(chat(search, context, generated), units, "{search} {context} {generated}");
         }
+    }
+
+    #[test]
+    fn an_ordinary_search_costs_two_and_a_default_month_lasts_for_five_hundred() {
+        let mut request = SearchRequest::new("x");
+        assert_eq!(search_bounds(&request, true), Bounds { min: 1, max: 2 });
+        assert_eq!(search_bounds(&request, false), Bounds { min: 1, max: 1 });
+        request.rerank = false;
+        assert_eq!(search_bounds(&request, true), Bounds { min: 1, max: 1 });
     }
 
     #[test]
     fn bounds_follow_what_is_asked_for() {
-        let mut request = SearchRequest::new("x");
-        assert_eq!(search_bounds(&request, false), Bounds { min: 1, max: 3 });
-        assert_eq!(search_bounds(&request, true), Bounds { min: 1, max: 5 });
-        request.most = search_within(2);
-        assert_eq!(search_bounds(&request, true), Bounds { min: 1, max: 2 });
-        request.rerank = false;
-        assert_eq!(search_bounds(&request, true), Bounds { min: 1, max: 1 });
+        let mut request = SearchRequest { top_k: 50, context: 3, ..SearchRequest::new("x") };
+        assert_eq!(search_bounds(&request, true), Bounds { min: 1, max: 4 });
+        for (cap, most) in [(1, 1), (2, 2), (3, 3), (4, 4), (5, 4)] {
+            request.most = search_within(cap);
+            assert_eq!(search_bounds(&request, true).max, most, "{cap}");
+        }
         assert_eq!(search_within(5), SearchWork::MOST);
-        assert_eq!(chat_bounds(chat_within(10)).max, 10);
+        let fits = chat_within(10);
+        assert_eq!((fits.context_tokens, fits.generated_tokens), (usize::MAX, usize::MAX));
+        assert_eq!(chat_bounds(Bounds { min: 1, max: 3 }, usize::MAX, usize::MAX).max, 10);
     }
 
     proptest! {
         #[test]
-        fn more_work_is_never_cheaper(a in 0usize..300, b in 0usize..300, more in 0usize..300) {
+        fn more_work_is_never_cheaper(a in 0usize..300, b in 0usize..400, more in 0usize..300) {
             prop_assert!(search(&work(a, b), 1) <= search(&work(a + more, b), 1));
             prop_assert!(search(&work(a, b), 1) <= search(&work(a, b + more), 1));
             prop_assert!((1..=5).contains(&search(&work(a, b), 1)));
             let (a, b, more) = (a * 97, b * 97, more * 97);
-            prop_assert!(chat(a, b) <= chat(a + more, b));
-            prop_assert!(chat(a, b) <= chat(a, b + more));
-            prop_assert!((1..=10).contains(&chat(a, b)));
+            for units in 0..4 {
+                prop_assert!(chat(units, a, b) <= chat(units, a + more, b));
+                prop_assert!(chat(units, a, b) <= chat(units, a, b + more));
+                prop_assert!(chat(units, a, b) <= chat(units + 1, a, b));
+                prop_assert!(chat(units, a, b) >= units);
+            }
+            prop_assert!((1..=10).contains(&chat(3, a, b)));
         }
 
         #[test]
-        fn what_fits_a_cap_costs_no_more_than_it(cap in 1u64..20) {
-            let fits = search_within(cap);
-            prop_assert!(search(&work(fits.reranked, fits.cross_encoded), 1) <= cap);
+        fn what_fits_a_cap_costs_no_more_than_it(cap in 1u64..20, top_k in 1usize..=50, context in 0usize..=3) {
+            let request = SearchRequest { top_k, context, ..SearchRequest::new("x") };
+            let capped = SearchRequest { most: search_within(cap), ..request.clone() };
+            prop_assert!(search_bounds(&capped, true).max <= cap);
             let fits = chat_within(cap);
-            prop_assert!(chat(fits.context_tokens, fits.generated_tokens) <= cap);
+            let its_search = SearchRequest { most: fits.search, context: 0, ..request };
+            let bounds = chat_bounds(
+                search_bounds(&its_search, true),
+                fits.context_tokens,
+                fits.generated_tokens,
+            );
+            prop_assert!(bounds.max <= cap);
         }
     }
 }

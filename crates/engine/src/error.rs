@@ -75,6 +75,41 @@ pub enum Reason {
 }
 
 impl Reason {
+    /// Every reason, for the documentation of all of them.
+    pub const ALL: &'static [Self] = {
+        use Reason::*;
+        &[
+            KeyMissing,
+            KeyInvalid,
+            KeyExpired,
+            KeyRevoked,
+            RoleInsufficient,
+            BoxUnknown,
+            KeyScope,
+            RateLimitKey,
+            RateLimitUser,
+            OverloadedKey,
+            UnitsExhausted,
+            MissingParameter,
+            InvalidParameter,
+            Unprocessable,
+            Conflict,
+            NotFound,
+            MethodNotAllowed,
+            NotReady,
+            TooLarge,
+            QuotaExceeded,
+            QuotaTooLarge,
+            UnsupportedMediaType,
+            HttpsRequired,
+            IdempotencyMismatch,
+            Internal,
+            UpstreamUnavailable,
+            Overloaded,
+            Timeout,
+        ]
+    };
+
     /// The code that this reason belongs to.
     pub fn code(self) -> Code {
         use Reason::*;
@@ -231,7 +266,10 @@ impl Fault {
 
     /// Our own failure: the caller hears only that it happened, the log hears why.
     pub fn internal(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
-        let mut fault = Fault::new(Reason::Internal, "something went wrong on our side; try again");
+        let mut fault = Fault::new(
+            Reason::Internal,
+            "something went wrong on the server; try again, and report the request id if it persists",
+        );
         fault.source = Some(source.into());
         fault
     }

@@ -122,7 +122,7 @@ impl<M: Model> Batcher<M> {
         // A request larger than the whole queue still gets its turn when the queue is empty.
         if queue.tokens > 0 && queue.tokens + tokens > self.queue_tokens {
             let wait = Duration::from_secs_f64((queue.tokens as f64 / speed).clamp(1.0, 60.0));
-            return Err(Fault::new(Reason::Overloaded, "the model has too much to do at the moment")
+            return Err(Fault::new(Reason::Overloaded, "the model is busy")
                 .hint("try again shortly")
                 .retry_after(wait));
         }
@@ -162,7 +162,7 @@ fn serve<M: Model>(shared: &Shared<M::Output>, model: &M) {
         let tokens: usize = work.iter().map(|work| work.sequence.ids.len()).sum();
         // A panicking kernel must not take the server's model with it: its callers hear of it, the others go on.
         let Ok(outputs) = catch_unwind(AssertUnwindSafe(|| model.run(&work))) else {
-            tracing::error!(batch.tokens = tokens, "A model failed on a batch");
+            tracing::error!(batch.tokens = tokens, "A model failed to process a batch");
             batch.iter().for_each(|waiting| lock(&waiting.request).reply = None);
             continue;
         };

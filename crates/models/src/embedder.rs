@@ -243,7 +243,7 @@ impl Loaded {
     /// Checks hashes and packs weights at the same time: each is bound by one core.
     pub(crate) fn open(folder: &Folder, options: &Options) -> Result<Self, WeightsError> {
         std::thread::scope(|scope| {
-            let verified = scope.spawn(|| if options.verify { folder.verify() } else { Ok(()) });
+            let verified = scope.spawn(|| if options.verify { folder.verify().map(drop) } else { Ok(()) });
             let tokenizer = Tokenizer::open(&folder.tokenizer())?;
             let checkpoint = folder.checkpoint()?;
             let network = Network::load(&checkpoint, folder.shape.clone(), options.path)?;

@@ -110,10 +110,8 @@ fn known_but_unread(bytes: &[u8]) -> Option<&'static str> {
             "compressed archives"
         }
         [b'7', b'z', 0xbc, 0xaf, ..] | [b'R', b'a', b'r', b'!', ..] => "compressed archives",
-        [0x7f, b'E', b'L', b'F', ..] | [b'M', b'Z', 0x90 | 0x00, _, ..] => "programs",
-        [b'I', b'D', b'3', ..] | [b'O', b'g', b'g', b'S', ..] | [b'f', b'L', b'a', b'C', ..] => {
-            "sound recordings"
-        }
+        [0x7f, b'E', b'L', b'F', ..] | [b'M', b'Z', 0x90 | 0x00, _, ..] => "executable files",
+        [b'I', b'D', b'3', ..] | [b'O', b'g', b'g', b'S', ..] | [b'f', b'L', b'a', b'C', ..] => "audio files",
         [_, _, _, _, b'f', b't', b'y', b'p', ..] => "videos and HEIC pictures",
         [b'S', b'Q', b'L', b'i', b't', b'e', b' ', ..] => "databases",
         _ => return None,
@@ -180,11 +178,11 @@ fn in_compound_file(bytes: &[u8]) -> Result<Kind, ParseFailure> {
         Ok(Kind::Workbook(XLS))
     } else if has("WordDocument") {
         Err(failure::unsupported(
-            "Word files of before 2007 (.doc) are not supported; save the file as .docx or PDF",
+            "Word files from before 2007 (.doc) are not supported; save the file as .docx or PDF",
         ))
     } else if has("PowerPoint Document") {
         Err(failure::unsupported(
-            "PowerPoint files of before 2007 (.ppt) are not supported; save the file as .pptx or PDF",
+            "PowerPoint files from before 2007 (.ppt) are not supported; save the file as .pptx or PDF",
         ))
     } else if has("__substg1.0_") {
         Err(failure::unsupported("Outlook messages (.msg) are not supported; save the mail as .eml"))
@@ -208,7 +206,7 @@ fn in_text(bytes: &[u8], name: &str) -> Result<Kind, ParseFailure> {
     }
     if odd * 10 > text.chars().count() {
         return Err(failure::unsupported(
-            "this is not a document we can read; upload PDF, Office, web, mail or text files",
+            "quire cannot read this kind of file; upload PDF, Office, web, mail or text files",
         ));
     }
     if looks_like_html(&text, extension) {

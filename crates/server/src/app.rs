@@ -24,7 +24,7 @@ pub struct App(Arc<Parts>);
 
 /// The parts of a running server.
 pub struct Parts {
-    /// The settings in force.
+    /// The current settings.
     pub config: Config,
     /// Users, boxes, keys.
     pub catalog: Arc<dyn Catalog>,

@@ -21,10 +21,10 @@ const FEWEST_GUESSES: f64 = 1e6;
 /// Says what is wrong with a password, if anything. `about` is what guessers know of the account, such as its address.
 fn check(password: &str, about: &[&str]) -> Result<(), String> {
     if password.chars().count() < SHORTEST {
-        return Err(format!("a password has at least {SHORTEST} characters"));
+        return Err(format!("a password must have at least {SHORTEST} characters"));
     }
     if password.len() > LONGEST {
-        return Err(format!("a password has at most {LONGEST} characters"));
+        return Err(format!("a password can have at most {LONGEST} characters"));
     }
     let parts: Vec<&str> =
         about.iter().flat_map(|text| text.split('@')).chain(about.iter().copied()).collect();

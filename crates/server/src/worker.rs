@@ -63,7 +63,7 @@ pub async fn run(library: Arc<Library>, ingest: Ingest, name: String, shutdown: 
 
 async fn give_back(library: &Library, job: &Job, worker: &str) {
     if let Err(fault) = library.catalog.give_job_back(job, worker).await {
-        tracing::warn!(file.id = %job.file, error = ?fault, "Could not give a file back; it is taken over later");
+        tracing::warn!(file.id = %job.file, error = ?fault, "Could not return a file to the queue; another worker will take it over");
     }
 }
 
@@ -72,13 +72,13 @@ async fn work(library: &Arc<Library>, ingest: &Ingest, job: &Job, worker: &str) 
     match process(library, ingest, job, worker).await {
         Ok(true) => {
             let duration_ms = started.elapsed().as_millis() as u64;
-            tracing::info!(file.id = %job.file, box.id = %job.box_id, duration_ms, "Worked on a file");
+            tracing::info!(file.id = %job.file, box.id = %job.box_id, duration_ms, "Processed a file");
         }
         Ok(false) => {
-            tracing::info!(file.id = %job.file, "Gave up a file that was deleted or replaced meanwhile")
+            tracing::info!(file.id = %job.file, "Stopped processing a file that was deleted or replaced")
         }
         Err(fault) => {
-            tracing::error!(file.id = %job.file, error = ?fault, "Could not work on a file");
+            tracing::error!(file.id = %job.file, error = ?fault, "Could not process a file");
             let _ = library.catalog.finish_job(job, worker, retry_or_fail(job, None), Timestamp::now()).await;
         }
     }

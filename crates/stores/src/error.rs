@@ -106,7 +106,10 @@ impl From<Error> for Fault {
         };
         match error {
             error if away => {
-                let fault = Fault::new(Reason::UpstreamUnavailable, "a store cannot be reached just now");
+                let fault = Fault::new(
+                    Reason::UpstreamUnavailable,
+                    "a database or storage server cannot be reached; try again shortly",
+                );
                 Fault { source: Some(Box::new(error)), ..fault.retry_after(RETRY_AFTER) }
             }
             Error::DiskFull => {

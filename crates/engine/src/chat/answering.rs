@@ -22,6 +22,7 @@ pub(super) struct Begun {
     pub(super) embedder: Arc<dyn Embedder>,
     pub(super) sampling: Sampling,
     pub(super) format: Format,
+    pub(super) search_units: u64,
     pub(super) context_tokens: usize,
     pub(super) asked_tokens: usize,
 }
@@ -108,6 +109,7 @@ impl Answering {
         }
         let generated = self.counted.map_or(0, |counted| counted.completion);
         ChatWorkDone {
+            search_units: self.begun.search_units,
             context_tokens: self.begun.context_tokens,
             generated_tokens: generated.max(self.begun.embedder.count_tokens(&self.written)),
         }
@@ -176,9 +178,9 @@ impl Answering {
         let said_nothing = self.written.is_empty() && self.ready.is_empty();
         if said_nothing {
             if !held.trim().is_empty() && !held.contains(prompt::NOTHING) {
-                self.begun.verifier.warn(
-                    "the model's answer was left out: it cites nothing that stands in the documents".into(),
-                );
+                self.begun
+                    .verifier
+                    .warn("the model's answer was left out: nothing it cites is in the documents".into());
             }
             self.ready.push_back(nothing_found(&self.begun.question, &self.begun.near));
         } else if !held.trim().is_empty() {
@@ -191,7 +193,10 @@ impl Answering {
     async fn structured(&mut self) -> Result<(), Fault> {
         let whole = std::mem::take(&mut self.whole);
         let mut value: Value = serde_json::from_str(whole.trim()).map_err(|_| {
-            Fault::new(Reason::UpstreamUnavailable, "the model was asked for JSON and wrote something else")
+            Fault::new(
+                Reason::UpstreamUnavailable,
+                "the language model was asked for JSON but returned something else; try again",
+            )
         })?;
         self.check_texts(&mut value).await?;
         self.ready.push_back(value.to_string());

@@ -30,7 +30,7 @@ pub use verify::Citation;
 use crate::{
     Fault,
     access::Reading,
-    cost::ChatWork,
+    cost,
     ids::{ChunkId, FileId},
     seams::{
         answerer::{Answerer, Brief, Format, Passage},
@@ -38,7 +38,7 @@ use crate::{
         embedder::Embedder,
         index::Index,
     },
-    search::{Hit, Search, SearchRequest},
+    search::{Hit, Search, SearchHits, SearchRequest},
     turnstile::Pass,
 };
 
@@ -64,6 +64,16 @@ pub struct Chat {
     answerer: Arc<dyn Answerer>,
 }
 
+/// What an answer is made from.
+struct Found {
+    passages: Vec<Passage>,
+    /// The nearest places, for whoever gets no answer.
+    near: Vec<(String, u32)>,
+    warnings: Vec<String>,
+    /// What the search cost.
+    search_units: u64,
+}
+
 impl Chat {
     /// A chat that searches and reads these, and answers by this answerer.
     pub fn new(
@@ -81,13 +91,14 @@ impl Chat {
         self.answerer.can(format)
     }
 
-    /// The most work that an answer can take.
-    pub fn most(&self, request: &ChatRequest) -> ChatWork {
+    /// What an answer can cost here.
+    pub fn bounds(&self, request: &ChatRequest) -> cost::Bounds {
         let passages =
             if request.full_context { FULL_CONTEXT } else { request.max_sources * LONGEST_PASSAGE };
         let context = passages.saturating_add(self.told(request));
         let generated = request.sampling.max_tokens.unwrap_or(usize::MAX).min(self.answerer.longest());
-        ChatWork { context_tokens: context.min(request.max_context_tokens), generated_tokens: generated }
+        let search = self.search.bounds(&searched(request, ""));
+        cost::chat_bounds(search, context.min(request.max_context_tokens), generated)
     }
 
     /// Cuts the conversation to what is told and paid for.
@@ -121,7 +132,8 @@ impl Chat {
         self.prepare(&mut request)?;
         let told = self.told(&request);
         request.max_context_tokens = request.max_context_tokens.saturating_sub(told);
-        let (passages, near, warnings) = self.passages(reading, &request, &question).await?;
+        let Found { passages, near, warnings, search_units } =
+            self.passages(reading, &request, &question).await?;
         let turn = (!self.answerer.is_told()).then_some(turn);
         let context_tokens = self.tokens(passages.iter().map(|passage| passage.chunk.text.as_str())) + told;
         let asked_tokens = match told {
@@ -147,26 +159,22 @@ impl Chat {
             embedder: self.embedder.clone(),
             sampling: request.sampling,
             format: request.format,
+            search_units,
             context_tokens,
             asked_tokens,
         };
         Ok(Answering::new(answer, pieces, warnings))
     }
 
-    /// The passages to answer from, the nearest places for whoever gets no answer, and warnings.
+    /// Finds the passages to answer from.
     async fn passages(
         &self,
         reading: &Reading,
         request: &ChatRequest,
         question: &str,
-    ) -> Result<(Vec<Passage>, Vec<(String, u32)>, Vec<String>), Fault> {
-        let search = SearchRequest {
-            top_k: request.max_sources,
-            threshold: request.threshold,
-            only: request.only.clone(),
-            ..SearchRequest::new(question)
-        };
-        let hits = self.search.run(reading, search).await?.hits;
+    ) -> Result<Found, Fault> {
+        let SearchHits { hits, work, .. } = self.search.run(reading, searched(request, question)).await?;
+        let search_units = cost::search(&work, hits.len());
         let names = self.names(reading, hits.iter().map(|hit| hit.id.file)).await?;
         let mut passages: Vec<Passage> = hits.into_iter().filter_map(|hit| passage(hit, &names)).collect();
         let near = passages.iter().take(3).map(|near| (near.file_name.clone(), near.chunk.page)).collect();
@@ -175,12 +183,13 @@ impl Chat {
             match self.whole(reading, request, &passages).await? {
                 Some(whole) => passages = whole,
                 None => warnings.push(
-                    "the documents are too long to be read whole; the best passages were read instead".into(),
+                    "the documents are too long to be read in full; the best passages were used instead"
+                        .into(),
                 ),
             }
         }
         self.shorten(&mut passages, request.max_context_tokens);
-        Ok((passages, near, warnings))
+        Ok(Found { passages, near, warnings, search_units })
     }
 
     /// Keeps the passages that fit; the best one stays in any case.
@@ -253,6 +262,17 @@ impl Chat {
     }
 }
 
+/// The search for a question.
+fn searched(request: &ChatRequest, question: &str) -> SearchRequest {
+    SearchRequest {
+        top_k: request.max_sources,
+        threshold: request.threshold,
+        only: request.only.clone(),
+        most: request.most,
+        ..SearchRequest::new(question)
+    }
+}
+
 fn passage(hit: Hit, names: &HashMap<FileId, String>) -> Option<Passage> {
     let file_name = names.get(&hit.id.file)?.clone();
     Some(Passage { id: hit.id, file_name, chunk: hit.chunk, score: hit.score })
@@ -262,10 +282,7 @@ fn passage(hit: Hit, names: &HashMap<FileId, String>) -> Option<Passage> {
 fn understood(request: &ChatRequest) -> Result<String, Fault> {
     let question: String = understand::question(&request.turns).chars().take(LONGEST_QUESTION).collect();
     if question.trim().is_empty() {
-        return Err(Fault::invalid(
-            "messages",
-            "`messages` holds no question: the last user message is empty",
-        ));
+        return Err(Fault::invalid("messages", "`messages` has no question: the last user message is empty"));
     }
     Ok(question)
 }

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use super::verify::Citation;
 use crate::{
     Fault,
+    cost::SearchWork,
     ids::FileId,
     seams::answerer::{Format, Sampling, Tokens, Turn},
 };
@@ -27,6 +28,8 @@ pub struct ChatRequest {
     pub max_sources: usize,
     /// Whether to read the documents whole, where they fit.
     pub full_context: bool,
+    /// How much costly work its search may do.
+    pub most: SearchWork,
     /// Tokens of passages to read at most.
     pub max_context_tokens: usize,
     /// How to choose words.
@@ -48,6 +51,7 @@ impl ChatRequest {
             threshold: 0.0,
             max_sources: Self::SOURCES,
             full_context: false,
+            most: SearchWork::MOST,
             max_context_tokens: usize::MAX,
             sampling: Sampling::default(),
             format: Format::Text,
@@ -57,14 +61,15 @@ impl ChatRequest {
     /// The limits hold for every caller, so they are checked here too.
     pub fn check(&self) -> Result<(), Fault> {
         if self.turns.len() > MOST_TURNS {
-            return Err(Fault::invalid("messages", format!("`messages` may hold at most {MOST_TURNS}")));
+            let cause = format!("`messages` has {} entries; the most is {MOST_TURNS}", self.turns.len());
+            return Err(Fault::invalid("messages", cause));
         }
         if !(1..=50).contains(&self.max_sources) {
-            let cause = format!("`max_sources` is {}; it lies between 1 and 50", self.max_sources);
+            let cause = format!("`max_sources` must be from 1 to 50, not {}", self.max_sources);
             return Err(Fault::invalid("max_sources", cause));
         }
         if !(0.0..=1.0).contains(&self.threshold) {
-            let cause = format!("`threshold` is {}; it lies between 0 and 1", self.threshold);
+            let cause = format!("`threshold` must be from 0 to 1, not {}", self.threshold);
             return Err(Fault::invalid("threshold", cause));
         }
         Ok(())
@@ -98,6 +103,8 @@ pub struct Outcome {
 /// The work that an answer took; what it costs follows from it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ChatWorkDone {
+    /// What its search cost; 0 where nothing was found.
+    pub search_units: u64,
     /// Tokens of the passages that were read; none where nothing was found.
     pub context_tokens: usize,
     /// Tokens written so far.

@@ -95,7 +95,7 @@ impl Verifier {
         let end = start + quote.chars().count() as u32;
         let page = self.page(id.file, chunk.page).await?;
         if !stands_at(page, start, end, quote) {
-            self.warn(format!("a passage of `{file_name}` changed while it was read and is not cited"));
+            self.warn(format!("a passage of `{file_name}` changed in the meantime and is not cited"));
             return Ok(None);
         }
         let same = |known: &&Citation| {
@@ -157,14 +157,14 @@ impl Verifier {
         };
         let name = passage.file_name.clone();
         let Some(place) = place else {
-            self.warn(format!("a sentence was left out: what it cites does not stand in `{name}`"));
+            self.warn(format!("a sentence was left out: what it cites is not in `{name}`"));
             return Ok(None);
         };
         if !numbers_known(
             said,
             &[text, &self.question, &passage.chunk.lead, &passage.chunk.section.join(" ")],
         ) {
-            self.warn(format!("a sentence was left out: its numbers do not stand in `{name}`"));
+            self.warn(format!("a sentence was left out: its numbers are not in `{name}`"));
             return Ok(None);
         }
         self.cite(mark.passage, place).await

@@ -66,6 +66,8 @@ struct Candidate {
     /// Both sides weighed together.
     fused: f32,
     fused_rank: usize,
+    /// Its rank after reranking, where it was reranked.
+    rerank_rank: Option<usize>,
     /// The late interaction weighed in.
     weighed: f32,
     /// All that is known weighed together.
@@ -86,6 +88,7 @@ impl Candidate {
             cross: None,
             fused: 0.0,
             fused_rank: 0,
+            rerank_rank: None,
             weighed: 0.0,
             order: 0.0,
             chunk: None,
@@ -116,6 +119,7 @@ impl Search {
     /// Searches one box.
     pub async fn run(&self, reading: &Reading, request: SearchRequest) -> Result<SearchHits, Fault> {
         request.check()?;
+        let request = request.shrunk();
         let (question, recalled) = self.recall(reading, &request).await?;
         let mut log = explain::Log::new(&request, &recalled);
         let mut work = Work::of(&question, &recalled);
@@ -129,6 +133,7 @@ impl Search {
         log.note(Stage::Threshold, hits.iter().map(|(candidate, _)| candidate));
         let hits = self.group(reading, &request, hits, &mut log).await?;
         let hits = self.cite(reading, &request, hits).await?;
+        work.passages = hits.iter().map(|hit| 1 + hit.around.len()).sum();
         Ok(SearchHits { why_not: log.why_not(&hits), hits, work })
     }
 
@@ -209,7 +214,7 @@ impl Search {
         Ok(())
     }
 
-    /// Looks closer at the best: late interaction first, then the cross-encoder where there is one.
+    /// Reranks the best: late interaction first, then the cross-encoder where there is one.
     async fn rerank(
         &self,
         reading: &Reading,
@@ -247,6 +252,9 @@ impl Search {
                 Err(fault) if matches!(fault.reason, Reason::Unprocessable | Reason::Overloaded) => {}
                 Err(fault) => return Err(fault),
             }
+        }
+        for (candidate, rank) in candidates.iter_mut().zip(1..) {
+            candidate.rerank_rank = Some(rank);
         }
         Ok(candidates)
     }

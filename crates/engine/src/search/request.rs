@@ -40,7 +40,7 @@ pub struct SearchRequest {
     pub threshold: f32,
     /// Which sides to ask.
     pub mode: Mode,
-    /// Whether to look closer at the best.
+    /// Whether to rerank the best.
     pub rerank: bool,
     /// Only these files; `None` is the whole box.
     pub only: Option<HashSet<FileId>>,
@@ -71,7 +71,16 @@ impl SearchRequest {
         }
     }
 
-    /// Whether the best are looked at closer: asked for, and within what may be done.
+    /// The same search with fewer neighbours, and then fewer hits, where it would return more than it may.
+    pub(super) fn shrunk(mut self) -> Self {
+        while self.context > 0 && self.top_k.saturating_mul(1 + 2 * self.context) > self.most.passages {
+            self.context -= 1;
+        }
+        self.top_k = self.top_k.min(self.most.passages);
+        self
+    }
+
+    /// Whether the best are reranked: asked for, and within what may be done.
     pub(super) fn closer(&self) -> bool {
         self.rerank && self.most.reranked > 0
     }
@@ -79,32 +88,29 @@ impl SearchRequest {
     /// The limits hold for every caller, so they are checked here too.
     pub fn check(&self) -> Result<(), Fault> {
         let characters = self.query.chars().count();
-        if self.query.trim().is_empty() || characters > 4_000 {
-            return Err(Fault::invalid(
-                "query",
-                format!("has {characters} characters; 1 to 4,000 can be searched for"),
-            ));
+        if self.query.trim().is_empty() {
+            return Err(Fault::invalid("query", "`query` is empty; it needs 1 to 4,000 characters"));
+        }
+        if characters > 4_000 {
+            let cause = format!("`query` has {characters} characters; the most is 4,000");
+            return Err(Fault::invalid("query", cause));
         }
         if !(1..=50).contains(&self.top_k) {
-            return Err(Fault::invalid("top_k", format!("is {}; 1 to 50 hits can be asked for", self.top_k)));
+            return Err(Fault::invalid("top_k", format!("`top_k` must be from 1 to 50, not {}", self.top_k)));
         }
         if !(0.0..=1.0).contains(&self.threshold) {
-            return Err(Fault::invalid(
-                "threshold",
-                format!("is {}; it lies between 0 and 1", self.threshold),
-            ));
+            let cause = format!("`threshold` must be from 0 to 1, not {}", self.threshold);
+            return Err(Fault::invalid("threshold", cause));
         }
         if self.context > 3 {
             return Err(Fault::invalid(
                 "context",
-                format!("is {}; up to 3 chunks can be asked for", self.context),
+                format!("`context` must be from 0 to 3, not {}", self.context),
             ));
         }
         if self.max_chunks_per_document == Some(0) {
-            return Err(Fault::invalid(
-                "max_chunks_per_document",
-                "is 0; a document has at least one chunk to show",
-            ));
+            let cause = "`max_chunks_per_document` must be 1 or more, not 0";
+            return Err(Fault::invalid("max_chunks_per_document", cause));
         }
         Ok(())
     }
@@ -119,7 +125,7 @@ pub struct Scores {
     pub keyword: Option<f32>,
     /// Both weighed together.
     pub fused: f32,
-    /// By the closer look.
+    /// By reranking.
     pub rerank: Option<f32>,
 }
 
@@ -132,6 +138,8 @@ pub struct Ranks {
     pub keyword: Option<usize>,
     /// After both were weighed together.
     pub fused: usize,
+    /// After reranking.
+    pub rerank: Option<usize>,
 }
 
 /// A chunk next to a hit.
@@ -185,6 +193,7 @@ impl Hit {
             semantic: candidate.semantic_rank,
             keyword: candidate.keyword_rank,
             fused: candidate.fused_rank,
+            rerank: candidate.rerank_rank,
         };
         let chunk = candidate.chunk?;
         let highlights = cite::highlights(query, &chunk);
@@ -199,10 +208,12 @@ pub struct Work {
     pub query_tokens: usize,
     /// Candidates of both sides.
     pub recalled: usize,
-    /// Candidates that were looked at closer.
+    /// Candidates that were weighed by late interaction.
     pub reranked: usize,
     /// Candidates that a cross-encoder read.
     pub cross_encoded: usize,
+    /// Passages that were returned, neighbours included.
+    pub passages: usize,
 }
 
 impl Work {

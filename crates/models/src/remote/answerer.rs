@@ -328,7 +328,7 @@ fn too_slow() -> Fault {
 }
 
 fn cut_off() -> Fault {
-    Fault::new(Reason::UpstreamUnavailable, "the language model broke off in the middle of its answer")
+    Fault::new(Reason::UpstreamUnavailable, "the language model stopped in the middle of its answer")
 }
 
 fn broken(error: reqwest::Error) -> Failure {

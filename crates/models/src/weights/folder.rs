@@ -117,11 +117,11 @@ impl Folder {
         registry::hash(&self.weights).map_err(|error| WeightsError::file(&self.weights, error))
     }
 
-    /// Checks every pinned file; an unpinned folder has nothing to be checked against.
-    pub fn verify(&self) -> Result<(), WeightsError> {
+    /// Checks every pinned file; whether there is anything to check against: only fetched models are pinned.
+    pub fn verify(&self) -> Result<bool, WeightsError> {
         match Known::of_folder(&self.path) {
-            Some(known) => registry::verify(&self.path, known),
-            None => Ok(()),
+            Some(known) => registry::verify(&self.path, known).map(|()| true),
+            None => Ok(false),
         }
     }
 

@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 
 /// A file below `models/` of the source.
 struct Bundled {
@@ -37,6 +37,22 @@ const FILES: &[Bundled] = bundled![
 /// Whether the program carries a model of this name.
 pub(super) fn has(name: &str) -> bool {
     FILES.iter().any(|file| file.path.split_once('/').is_some_and(|(folder, _)| folder == name))
+}
+
+/// The names of the models that the program carries.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    FILES.iter().filter_map(|file| file.path.strip_suffix("/config.json"))
+}
+
+/// Compares a folder with the model of this name that the program carries; says which file differs.
+pub(super) fn compare(folder: &Path, name: &str) -> Result<()> {
+    for file in FILES.iter().filter(|file| file.path.split('/').next() == Some(name)) {
+        let path = folder.join(&file.path[name.len() + 1..]);
+        if !is(&path, file.bytes) {
+            bail!("{} is missing or differs from the file that quire carries", path.display());
+        }
+    }
+    Ok(())
 }
 
 /// Writes all of them below `data`, where they are not there yet, and gives the folder that holds them.
@@ -71,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_missing_or_damaged_is_written_anew() {
+    fn what_is_missing_or_damaged_is_written_again() {
         let data = tempfile::tempdir().unwrap();
         let root = write(data.path()).unwrap();
         let path = root.join("quire-embed-1/config.json");
@@ -81,6 +97,11 @@ mod tests {
         write(data.path()).unwrap();
         assert_eq!(fs::read(&path).unwrap(), before);
         assert!(root.join("quire-rerank-1/quire.json").is_file());
+        assert_eq!(names().collect::<Vec<_>>(), ["quire-embed-1", "quire-rerank-1"]);
+        assert!(compare(&root.join("quire-embed-1"), "quire-embed-1").is_ok());
+        fs::write(root.join("quire-embed-1/tokenizer.json"), "damaged").unwrap();
+        let said = compare(&root.join("quire-embed-1"), "quire-embed-1").unwrap_err().to_string();
+        assert!(said.contains("tokenizer.json"), "{said}");
         assert!(has("quire-embed-1") && !has("quire-tables-1.safetensors") && !has("other"));
     }
 }

@@ -16,7 +16,7 @@ use engine::{
     turnstile::{Room, Turnstile},
 };
 use jiff::Timestamp;
-pub use models::{Models, places};
+pub use models::{Models, Place, built_in, place, places, verify_model};
 use parsers::ChildParser;
 pub use stores::{open_catalog, open_library, open_shards, open_sql};
 use tokio_util::sync::CancellationToken;

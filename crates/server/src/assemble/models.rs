@@ -1,6 +1,7 @@
 //! Finds the models that the settings name and loads them.
 
 use std::{
+    fmt,
     path::{Path, PathBuf},
     sync::Arc,
     time::{Duration, Instant},
@@ -119,19 +120,93 @@ fn folder(settings: &ModelSettings, name: &str, data: &Path) -> Result<PathBuf> 
     if name.contains(['/', '\\']) {
         return Ok(PathBuf::from(name));
     }
+    match place(settings, name) {
+        Place::Folder(folder) => return Ok(folder),
+        Place::BuiltIn => return Ok(bundled::write(data)?.join(name)),
+        Place::Remote(_) | Place::Nowhere => {}
+    }
     let places = places(settings.dir.as_deref());
-    let found = places.iter().map(|place| place.join(name)).find(|folder| folder.is_dir());
-    if let Some(folder) = found {
-        return Ok(folder);
-    }
-    if bundled::has(name) {
-        return Ok(bundled::write(data)?.join(name));
-    }
     let looked: Vec<String> = places.iter().map(|place| place.display().to_string()).collect();
     bail!(
         "there is no folder `{name}` in {}; fetch it with `quire models pull {name}`, or set models.dir",
         looked.join(", ")
     )
+}
+
+/// Where a model is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// On a server, at this address.
+    Remote(String),
+    /// In this folder.
+    Folder(PathBuf),
+    /// In the program itself.
+    BuiltIn,
+    /// Not on this machine.
+    Nowhere,
+}
+
+impl Place {
+    /// The folder, where it is in one.
+    pub fn folder(&self) -> Option<&Path> {
+        match self {
+            Place::Folder(folder) => Some(folder),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Place::Remote(url) => f.write_str(url),
+            Place::Folder(folder) => write!(f, "{}", folder.display()),
+            Place::BuiltIn => f.write_str("built in"),
+            Place::Nowhere => f.write_str("not here"),
+        }
+    }
+}
+
+/// Where the model of this name would be loaded from. Writes nothing.
+pub fn place(settings: &ModelSettings, name: &str) -> Place {
+    if is_remote(name) {
+        return Place::Remote(name.to_string());
+    }
+    let folders = match name.contains(['/', '\\']) {
+        true => vec![PathBuf::from(name)],
+        false => places(settings.dir.as_deref()).iter().map(|place| place.join(name)).collect(),
+    };
+    match folders.into_iter().find(|folder| folder.is_dir()) {
+        Some(folder) => Place::Folder(folder),
+        None if bundled::has(name) => Place::BuiltIn,
+        None => Place::Nowhere,
+    }
+}
+
+/// The names of the models that the program carries.
+pub fn built_in() -> impl Iterator<Item = &'static str> {
+    bundled::names()
+}
+
+/// Checks a model's files, and says what they were checked against.
+pub fn verify_model(name: &str, place: &Place) -> Result<String> {
+    let folder = match place {
+        Place::Remote(_) => return Ok("on a server; nothing to check here".into()),
+        Place::BuiltIn => return Ok("intact: part of the program".into()),
+        Place::Nowhere => {
+            bail!("the model `{name}` is not on this machine; `quire models list` shows what is")
+        }
+        Place::Folder(folder) => folder,
+    };
+    let opened = Folder::open(folder).with_context(|| format!("cannot load the model `{name}`"))?;
+    if bundled::has(name) {
+        bundled::compare(folder, name)?;
+        return Ok("intact: the same as the model that quire carries".into());
+    }
+    match opened.verify()? {
+        true => Ok("intact: its files have their known hashes".into()),
+        false => Ok(format!("complete; no hashes to compare with (SHA-256 {})", opened.hash()?)),
+    }
 }
 
 /// Where models are looked for, in order. Without a setting: beside the program and above it, as it is installed or

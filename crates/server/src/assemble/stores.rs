@@ -16,17 +16,19 @@ use crate::{
     library::Library,
 };
 
-/// Opens the catalog, making its tables where there are none.
+/// Opens the catalog, creating its tables where there are none.
 pub fn open_catalog(data: &Path, config: &Config) -> Result<Arc<dyn Catalog>> {
     Ok(Arc::new(open_sql(data, config)?))
 }
 
 /// The same, as what it is.
 pub fn open_sql(data: &Path, config: &Config) -> Result<catalog::Sql> {
-    stores::make_private_folder(data)?;
     let catalog = match &config.catalog.url {
         Some(url) => catalog::Sql::connect(url.reveal()).context("cannot open the catalog (catalog.url)")?,
-        None => catalog::Sql::open(&data.join("catalog.db"))?,
+        None => {
+            stores::make_private_folder(data)?;
+            catalog::Sql::open(&data.join("catalog.db"))?
+        }
     };
     Ok(catalog.within(config.bounds()))
 }

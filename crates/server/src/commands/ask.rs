@@ -7,9 +7,8 @@ use engine::{Fault, Reason};
 use serde_json::{Value, json};
 
 use super::{Global, client::Connection, output, search::plain};
-use crate::http::tls;
 
-/// Bytes of a frame at most; what is longer is no answer of quire.
+/// Bytes of a frame at most; anything longer is not an answer of quire.
 const LONGEST_FRAME: usize = 4 * 1024 * 1024;
 
 #[derive(Args)]
@@ -21,7 +20,7 @@ pub(super) struct Ask {
     /// Only these files, by id (may be repeated)
     #[arg(long = "source", value_name = "FILE")]
     sources: Vec<String>,
-    /// Read the documents whole, where they fit
+    /// Read whole documents, where they fit
     #[arg(long)]
     full_context: bool,
     /// The most that the answer may cost
@@ -32,7 +31,7 @@ pub(super) struct Ask {
 }
 
 pub(super) async fn run(global: &Global, ask: Ask) -> Result<(), Fault> {
-    let api = ask.connection.open(tls::certificate_path(&global.data))?;
+    let api = ask.connection.open(global)?;
     let box_id = api.find_box(&ask.r#box).await?;
     let mut body = json!({"messages": [{"role": "user", "content": ask.question}]});
     if !ask.sources.is_empty() {
@@ -52,11 +51,13 @@ pub(super) async fn run(global: &Global, ask: Ask) -> Result<(), Fault> {
     }
     body["stream"] = json!(true);
     body["stream_options"] = json!({"include_usage": true});
+    let working = output::working(false, "Searching");
     let mut response = api.begin(&path, &body).await?;
+    drop(working);
     let mut shown = Shown::default();
     let mut rest = Vec::new();
     let broken =
-        || Fault::new(Reason::UpstreamUnavailable, "the connection broke before the answer had ended");
+        || Fault::new(Reason::UpstreamUnavailable, "the connection was lost before the answer was complete");
     while let Some(bytes) = response.chunk().await.map_err(|_| broken())? {
         rest.extend_from_slice(&bytes);
         while let Some(end) = rest.iter().position(|&byte| byte == b'\n') {
@@ -66,7 +67,10 @@ pub(super) async fn run(global: &Global, ask: Ask) -> Result<(), Fault> {
             let _ = stdout().flush();
         }
         if rest.len() > LONGEST_FRAME {
-            return Err(Fault::new(Reason::UpstreamUnavailable, "the server sends no frames; is it quire?"));
+            return Err(Fault::new(
+                Reason::UpstreamUnavailable,
+                "the server does not send events; is it quire?",
+            ));
         }
     }
     if !shown.done {
@@ -94,10 +98,10 @@ impl Shown {
             return Ok(String::new());
         }
         let mut frame: Value = serde_json::from_str(data).map_err(|_| {
-            Fault::new(Reason::UpstreamUnavailable, "the server sent a frame that is no JSON")
+            Fault::new(Reason::UpstreamUnavailable, "the server sent a frame that is not JSON")
         })?;
         if frame["success"] == false {
-            let cause = frame["error"]["cause"].as_str().unwrap_or("the answer broke off");
+            let cause = frame["error"]["cause"].as_str().unwrap_or("the answer was interrupted");
             return Err(Fault::new(Reason::UpstreamUnavailable, cause));
         }
         let list = |value: Value| if let Value::Array(list) = value { list } else { Vec::new() };

@@ -9,10 +9,12 @@ use engine::{
     ingest::Relocation,
     seams::catalog::{BoxName, BoxRecord, Catalog, Claim, Email},
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{
-    Global, local,
+    Global,
+    client::Connection,
+    local,
     output::{self, moment},
 };
 use crate::assemble;
@@ -22,18 +24,25 @@ const LOOK_EVERY: Duration = Duration::from_millis(200);
 /// How long the old copy of a box that was moved stays, for searches that are under way there.
 const LAST_SEARCHES: Duration = Duration::from_secs(5);
 
+const WHICH_LIST: &str = "With an API key (QUIRE_API_KEY or --key) and no data folder named (--data, QUIRE_DATA, \
+storage.folder), the server at QUIRE_URL is asked. Otherwise the list comes from the data folder.";
+
 #[derive(Subcommand)]
 pub(super) enum Command {
     /// Add a box
     Add {
-        /// What people call it
+        /// Its name
         name: BoxName,
         /// Account that owns it
         #[arg(long, value_name = "EMAIL")]
         owner: Email,
     },
-    /// List all boxes with their members
-    List,
+    /// List all boxes with their members; with QUIRE_API_KEY and no data folder named, those that the key can use
+    #[command(after_help = WHICH_LIST)]
+    List {
+        #[command(flatten)]
+        connection: Connection,
+    },
     /// Give an account a role in a box (viewer, editor, admin or owner; admins and owners may use the API)
     Grant {
         /// Box: its id or its name
@@ -43,35 +52,38 @@ pub(super) enum Command {
         /// The role
         role: Role,
     },
-    /// Take an account's role in a box away
+    /// Remove an account's role in a box
     Revoke {
         /// Box: its id or its name
         r#box: String,
         /// The account's address
         email: Email,
     },
-    /// Take a box to another index cluster, while it is used (index.shards; index.url is number 0)
+    /// Move a box to another index cluster while it is in use (index.shards; index.url is number 0)
     Move {
         /// Box: its id or its name
         r#box: String,
         /// Number of the cluster
         shard: u32,
     },
-    /// Delete a box and everything in it, for good
+    /// Delete a box and everything in it, permanently; asks first
     Delete {
         /// Box: its id or its name
         r#box: String,
+        /// Do not ask
+        #[arg(long)]
+        yes: bool,
     },
 }
 
 pub(super) async fn run(global: &Global, command: Command) -> Result<(), Fault> {
     match command {
         Command::Add { name, owner } => add(global, name, &owner).await,
-        Command::List => list(global).await,
+        Command::List { connection } => list(global, &connection).await,
         Command::Grant { r#box, email, role } => grant(global, &r#box, &email, role).await,
         Command::Revoke { r#box, email } => revoke(global, &r#box, &email).await,
         Command::Move { r#box, shard } => relocate(global, &r#box, shard).await,
-        Command::Delete { r#box } => delete(global, &r#box).await,
+        Command::Delete { r#box, yes } => delete(global, &r#box, yes).await,
     }
 }
 
@@ -102,7 +114,10 @@ async fn add(global: &Global, name: BoxName, owner: &Email) -> Result<(), Fault>
     Ok(())
 }
 
-async fn list(global: &Global) -> Result<(), Fault> {
+async fn list(global: &Global, connection: &Connection) -> Result<(), Fault> {
+    if connection.has_key() && !global.names_data(&global.settings()?) {
+        return list_usable(global, connection).await;
+    }
     let catalog = global.catalog()?;
     let mut value = Vec::new();
     let mut rows = Vec::new();
@@ -120,9 +135,29 @@ async fn list(global: &Global) -> Result<(), Fault> {
     Ok(())
 }
 
+/// The boxes that an API key can use, as the server says.
+async fn list_usable(global: &Global, connection: &Connection) -> Result<(), Fault> {
+    let boxes = connection.open(global)?.boxes().await?;
+    let text = |entry: &Value, name: &str| entry[name].as_str().unwrap_or_default().to_string();
+    let created = |entry: &Value| moment(text(entry, "createdAt").parse().ok());
+    let rows: Vec<_> = boxes
+        .iter()
+        .map(|entry| vec![text(entry, "name"), text(entry, "boxId"), text(entry, "role"), created(entry)])
+        .collect();
+    let nothing = "This key can use no box: its user must be owner or admin of one.";
+    output::print(global.json, &boxes, &output::table(&["NAME", "ID", "ROLE", "CREATED"], &rows, nothing));
+    Ok(())
+}
+
 async fn grant(global: &Global, named: &str, email: &Email, role: Role) -> Result<(), Fault> {
     let catalog = global.catalog()?;
-    let (record, user) = (find(&*catalog, named).await?, catalog.user(email).await?);
+    let record = find(&*catalog, named).await?;
+    let user = catalog.user(email).await.map_err(|fault| match fault.reason {
+        Reason::NotFound => Fault::new(Reason::NotFound, format!("there is no account {email}")).hint(&format!(
+            "add it with `quire user add {email}`, or invite the person on the box's Members page in the dashboard"
+        )),
+        _ => fault,
+    })?;
     catalog.grant(&Managing::for_operator(record.id), user.id, role).await?;
     let value = json!({"boxId": record.id, "email": email, "role": role});
     output::print(global.json, &value, &format!("{email} is now {role} of {}", record.name.as_str()));
@@ -134,7 +169,7 @@ async fn revoke(global: &Global, named: &str, email: &Email) -> Result<(), Fault
     let (record, user) = (find(&*catalog, named).await?, catalog.user(email).await?);
     catalog.revoke(&Managing::for_operator(record.id), user.id).await?;
     let value = json!({"boxId": record.id, "email": email, "role": null});
-    output::print(global.json, &value, &format!("{email} has no role in {} any more", record.name.as_str()));
+    output::print(global.json, &value, &format!("{email} no longer has a role in {}", record.name.as_str()));
     Ok(())
 }
 
@@ -145,7 +180,7 @@ async fn relocate(global: &Global, named: &str, shard: u32) -> Result<(), Fault>
     let catalog = global.catalog()?;
     let record = find(&*catalog, named).await?;
     let writing = Writing::for_operator(record.id);
-    let shards = assemble::open_shards(&global.data, &config).await.map_err(local)?;
+    let shards = assemble::open_shards(&global.existing(&config)?, &config).await.map_err(local)?;
     let wrong = || {
         let cause = format!("there is no shard {shard}; there are 0 to {}", shards.len() - 1);
         Fault::new(Reason::InvalidParameter, cause)
@@ -184,13 +219,23 @@ async fn relocate(global: &Global, named: &str, shard: u32) -> Result<(), Fault>
 }
 
 /// Where a server runs on the data folder, it has the box open: then it is told to delete it, and waited for.
-async fn delete(global: &Global, named: &str) -> Result<(), Fault> {
+async fn delete(global: &Global, named: &str, yes: bool) -> Result<(), Fault> {
     let config = global.settings()?;
+    let data = global.existing(&config)?;
     let catalog = global.catalog()?;
     let record = find(&*catalog, named).await?;
+    if !yes {
+        let reading = [*Writing::for_operator(record.id).reading()];
+        let files = catalog.totals(&reading).await?.first().map_or(0, |totals| totals.files);
+        output::confirm(&format!(
+            "Delete the box {} and its {files} files permanently?",
+            record.name.as_str()
+        ))?;
+    }
+    let _working = output::working(global.json, "Deleting");
     let owning = Owning::for_operator(record.id);
-    if config.is_shared() || !assemble::is_served(&global.data) {
-        let library = assemble::open_library(&global.data, &config).await.map_err(local)?;
+    if config.is_shared() || !assemble::is_served(&data) {
+        let library = assemble::open_library(&data, &config).await.map_err(local)?;
         Arc::new(library).delete_box(&owning).await?;
     } else {
         catalog.begin_delete_box(&owning).await?;

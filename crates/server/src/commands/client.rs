@@ -1,4 +1,4 @@
-//! Speaks to a server over HTTPS, for the commands that are clients.
+//! Talks to a server over HTTPS, for the commands that are clients.
 
 use std::{
     path::PathBuf,
@@ -11,22 +11,22 @@ use engine::{Fault, Reason};
 use reqwest::{Body, Client, Method, RequestBuilder, Response, StatusCode, multipart};
 use serde_json::Value;
 
-use super::local;
-use crate::http::BASE;
+use super::{Global, local, output};
+use crate::http::{BASE, tls};
 
 /// How often a request that the server was too busy for is sent again.
 const TRIES: u32 = 8;
 
-/// Where the server is and who asks.
+/// Where the server is, and the key to use.
 #[derive(Args)]
 pub(super) struct Connection {
-    /// Address of the server
+    /// Address of the server, with or without /api/public/v1
     #[arg(long, env = "QUIRE_URL", default_value = "https://127.0.0.1:8443", value_name = "URL")]
     url: String,
     /// API key
     #[arg(long, env = "QUIRE_API_KEY", hide_env_values = true, value_name = "KEY")]
     key: Option<String>,
-    /// Certificate to trust, such as tls/cert.pem of its data folder [default: the data folder's, else the system's]
+    /// Certificate to trust: tls/cert.pem of the server's data folder [default: the local data folder's, else the system's]
     #[arg(long, env = "QUIRE_CA", value_name = "FILE")]
     ca: Option<PathBuf>,
 }
@@ -39,11 +39,17 @@ pub(super) struct Api {
 }
 
 impl Connection {
-    /// A client for this server. `own` is the certificate of a server on this machine, if there is one.
-    pub(super) fn open(&self, own: PathBuf) -> Result<Api, Fault> {
+    /// Whether there is a key to ask a server with.
+    pub(super) fn has_key(&self) -> bool {
+        self.key.is_some()
+    }
+
+    /// A client for this server. Without `--ca` it trusts the certificate of the data folder, where there is one.
+    pub(super) fn open(&self, global: &Global) -> Result<Api, Fault> {
         let key = self.key.clone().ok_or_else(|| {
             Fault::new(Reason::KeyMissing, "no API key given").hint("set QUIRE_API_KEY, or use --key")
         })?;
+        let own = tls::certificate_path(&global.folder(&global.settings()?));
         if !self.url.starts_with("https://") {
             return Err(Fault::new(
                 Reason::HttpsRequired,
@@ -62,8 +68,14 @@ impl Connection {
             builder = builder.tls_certs_only(certificates);
         }
         let client = builder.build().map_err(|error| local(error.into()))?;
-        Ok(Api { client, base: format!("{}{BASE}", self.url.trim_end_matches('/')), key })
+        Ok(Api { client, base: base(&self.url), key })
     }
+}
+
+/// Where the API is, whether or not the address that was given goes that far already.
+fn base(url: &str) -> String {
+    let url = url.trim().trim_end_matches('/');
+    format!("{}{BASE}", url.strip_suffix(BASE).unwrap_or(url).trim_end_matches('/'))
 }
 
 impl Api {
@@ -99,7 +111,7 @@ impl Api {
         }
     }
 
-    /// Uploads a file; `body` opens it anew for each try.
+    /// Uploads a file; `body` opens it again for each try.
     pub(super) async fn upload(
         &self,
         box_id: &str,
@@ -139,6 +151,9 @@ impl Api {
             match wait {
                 // More than two minutes is a limit to tell the person about, not to sit through.
                 Some(seconds) if waiting_helps && seconds <= 120 && tries < TRIES => {
+                    output::note(&format!(
+                        "The server is busy or its limit is reached; trying again in {seconds} s"
+                    ));
                     tokio::time::sleep(Duration::from_secs(seconds.max(1))).await;
                 }
                 _ => return data(response).await.map(|data| (data, sent.elapsed())),
@@ -151,19 +166,25 @@ impl Api {
         if named.starts_with("box_") {
             return Ok(named.to_string());
         }
-        let data = self.ask(Method::GET, "/boxes").await?;
-        let boxes = data["boxes"].as_array().cloned().unwrap_or_default();
+        let boxes = self.boxes().await?;
         let mut matching = boxes.iter().filter(|entry| entry["name"] == named);
         match (matching.next(), matching.next()) {
             (Some(entry), None) => Ok(entry["boxId"].as_str().unwrap_or_default().to_string()),
             (Some(_), Some(_)) => {
                 Err(Fault::new(Reason::Conflict, format!("several boxes are called `{named}`"))
-                    .hint("use the box id"))
+                    .hint("use the id that `quire box list` shows"))
             }
             (None, _) => {
-                Err(Fault::new(Reason::NotFound, format!("this key can use no box called `{named}`")))
+                Err(Fault::new(Reason::NotFound, format!("this key can use no box called `{named}`"))
+                    .hint("`quire box list` shows those it can use"))
             }
         }
+    }
+
+    /// The boxes that the key can use.
+    pub(super) async fn boxes(&self) -> Result<Vec<Value>, Fault> {
+        let mut data = self.ask(Method::GET, "/boxes").await?;
+        Ok(if let Value::Array(boxes) = data["boxes"].take() { boxes } else { Vec::new() })
     }
 
     /// Every file of a box, page after page.
@@ -216,4 +237,22 @@ fn unreachable(base: &str, error: &reqwest::Error) -> Fault {
     }
     let hint = "is it running, and is QUIRE_CA its certificate?";
     Fault::new(Reason::UpstreamUnavailable, format!("cannot reach {base}: {cause}")).hint(hint)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_may_end_in_the_base_path_or_a_slash() {
+        for url in [
+            "https://h:1",
+            "https://h:1/",
+            "https://h:1/api/public/v1",
+            "https://h:1/api/public/v1/",
+            " https://h:1// ",
+        ] {
+            assert_eq!(base(url), "https://h:1/api/public/v1", "{url}");
+        }
+    }
 }

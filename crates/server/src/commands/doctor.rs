@@ -16,41 +16,71 @@ pub(super) struct Doctor {
     scrub: bool,
 }
 
-/// One thing looked at.
+/// One thing that was checked.
 struct Finding {
     what: &'static str,
-    well: bool,
+    state: State,
     text: String,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Ok,
+    /// Something is missing that quire can do without.
+    Warning,
+    Wrong,
+}
+
+impl State {
+    fn of(well: bool) -> Self {
+        if well { State::Ok } else { State::Wrong }
+    }
+
+    fn as_str(self) -> &'static str {
+        match self {
+            State::Ok => "ok",
+            State::Warning => "warning",
+            State::Wrong => "WRONG",
+        }
+    }
 }
 
 pub(super) async fn run(global: &Global, doctor: Doctor) -> Result<ExitCode, Fault> {
     let mut findings = vec![settings(global)];
-    if !findings[0].well {
+    if findings[0].state == State::Wrong {
         return Ok(report(global, &findings, &[]));
     }
     let config = global.settings()?;
-    let library = assemble::open_library(&global.data, &config).await.map_err(local)?;
+    let data = global.existing(&config)?;
+    let library = assemble::open_library(&data, &config).await.map_err(local)?;
     let catalog = &library.catalog;
     let (users, boxes, queue) =
         (catalog.users().await?, catalog.boxes().await?, catalog.queue_length().await?);
-    let text = format!("{} users, {} boxes, {queue} files to be read", users.len(), boxes.len());
-    findings.push(Finding { what: "catalog", well: true, text });
+    let text = format!("{} users, {} boxes, {queue} files waiting to be processed", users.len(), boxes.len());
+    findings.push(Finding { what: "catalog", state: State::Ok, text });
     let wanted = catalog.wanted_originals().await?;
     let mut lost = 0;
     for sha256 in &wanted {
         lost += u64::from(!library.blobs.has(sha256).await?);
     }
     let text = format!("{} originals, {lost} missing", wanted.len());
-    findings.push(Finding { what: "originals", well: lost == 0, text });
-    findings.push(Finding { what: "index", well: true, text: library.index.describe().await? });
+    findings.push(Finding { what: "originals", state: State::of(lost == 0), text });
+    findings.push(Finding { what: "index", state: State::Ok, text: library.index.describe().await? });
     findings.push(limits(&config));
-    findings.extend(assemble::Models::describe(&config.models, &global.data).into_iter().map(model));
-    findings.push(sandbox(global, &config).await);
-    findings.push(tool("tesseract", "reads pictures and scanned pages"));
-    findings.push(tool("pdftotext", "gives a second opinion on PDF pages that come out blank"));
+    findings.extend(assemble::Models::describe(&config.models, &data).into_iter().map(model));
+    findings.push(sandbox(&data, &config).await);
+    findings.push(tool("tesseract", "reads pictures and scanned pages", "scanned pages stay empty"));
+    findings.push(tool(
+        "pdftotext",
+        "gives a second opinion on PDF pages that come out blank",
+        "such pages stay blank",
+    ));
     let mut damaged = Vec::new();
     if doctor.scrub {
-        let scrubbed = library.blobs.scrub().await?;
+        let scrubbed = {
+            let _working = output::working(global.json, "Reading every original");
+            library.blobs.scrub().await?
+        };
         let text = format!(
             "{} sound, {} damaged {}",
             scrubbed.sound,
@@ -59,7 +89,7 @@ pub(super) async fn run(global: &Global, doctor: Doctor) -> Result<ExitCode, Fau
         );
         findings.push(Finding {
             what: "scrub",
-            well: scrubbed.damaged.is_empty(),
+            state: State::of(scrubbed.damaged.is_empty()),
             text: text.trim_end().into(),
         });
         damaged = scrubbed.damaged;
@@ -69,8 +99,8 @@ pub(super) async fn run(global: &Global, doctor: Doctor) -> Result<ExitCode, Fau
 
 fn settings(global: &Global) -> Finding {
     match global.settings() {
-        Ok(_) => Finding { what: "settings", well: true, text: "all known and valid".into() },
-        Err(fault) => Finding { what: "settings", well: false, text: fault.cause },
+        Ok(_) => Finding { what: "settings", state: State::Ok, text: "all known and valid".into() },
+        Err(fault) => Finding { what: "settings", state: State::Wrong, text: fault.cause },
     }
 }
 
@@ -81,12 +111,13 @@ fn limits(config: &Config) -> Finding {
         (None, true) => "each node counts for itself: set limiter.url to count over all of them",
         (None, false) => "requests are counted in memory, users' windows also on disk",
     };
-    Finding { what: "limits", well: config.limiter.url.is_some() || !config.is_shared(), text: text.into() }
+    let well = config.limiter.url.is_some() || !config.is_shared();
+    Finding { what: "limits", state: State::of(well), text: text.into() }
 }
 
 /// Whether a parser in the hands of a hostile file could do more than answer.
-async fn sandbox(global: &Global, config: &Config) -> Finding {
-    let (well, text) = match assemble::missing_of_sandbox(&global.data, config).await {
+async fn sandbox(data: &Path, config: &Config) -> Finding {
+    let (well, text) = match assemble::missing_of_sandbox(data, config).await {
         Ok(missing) if missing.is_empty() => {
             (true, "files are read without access to other files, connections or processes".to_string())
         }
@@ -102,37 +133,40 @@ async fn sandbox(global: &Global, config: &Config) -> Finding {
         }
         Err(error) => (false, format!("the parser does not run: {error:#}")),
     };
-    Finding { what: "sandbox", well, text }
+    Finding { what: "sandbox", state: State::of(well), text }
 }
 
 fn model((what, described): (&'static str, anyhow::Result<String>)) -> Finding {
     match described {
-        Ok(text) => Finding { what, well: true, text },
-        Err(error) => Finding { what, well: false, text: format!("{error:#}") },
+        Ok(text) => Finding { what, state: State::Ok, text },
+        Err(error) => Finding { what, state: State::Wrong, text: format!("{error:#}") },
     }
 }
 
-/// An optional program; its absence is worth knowing, not a failure.
-fn tool(name: &'static str, what: &str) -> Finding {
+/// An optional program. quire works without it, but worse, so its absence is a warning.
+fn tool(name: &'static str, what: &str, without: &str) -> Finding {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let found =
         std::env::split_paths(&path).map(|folder| folder.join(name)).find(|program| program.is_file());
-    let text = match found {
-        Some(program) => format!("{} ({what})", program.display()),
-        None => format!("not installed (it {what})"),
-    };
-    Finding { what: name, well: true, text }
+    match found {
+        Some(program) => {
+            Finding { what: name, state: State::Ok, text: format!("{} ({what})", program.display()) }
+        }
+        None => Finding { what: name, state: State::Warning, text: format!("not installed ({without})") },
+    }
 }
 
 fn report(global: &Global, findings: &[Finding], damaged: &[String]) -> ExitCode {
-    let well = findings.iter().all(|finding| finding.well);
-    let mark = |finding: &Finding| if finding.well { "ok" } else { "WRONG" };
+    let well = findings.iter().all(|finding| finding.state != State::Wrong);
     let rows: Vec<_> = findings
         .iter()
-        .map(|finding| vec![mark(finding).into(), finding.what.into(), finding.text.clone()])
+        .map(|finding| vec![finding.state.as_str().into(), finding.what.into(), finding.text.clone()])
         .collect();
-    let entries: Vec<_> =
-        findings.iter().map(|f| json!({"what": f.what, "ok": f.well, "text": f.text})).collect();
+    let entry = |f: &Finding| {
+        let (ok, state) = (f.state != State::Wrong, f.state.as_str().to_lowercase());
+        json!({"what": f.what, "ok": ok, "state": state, "text": f.text})
+    };
+    let entries: Vec<_> = findings.iter().map(entry).collect();
     let value =
         json!({"ok": well, "version": env!("CARGO_PKG_VERSION"), "findings": entries, "damaged": damaged});
     output::print(global.json, &value, &output::table(&["", "WHAT", ""], &rows, ""));

@@ -9,7 +9,7 @@ use std::{
 
 use clap::Args;
 use engine::{Fault, Reason};
-use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget};
 use reqwest::{Body, Method};
 use serde_json::{Value, json};
 use tokio_util::io::ReaderStream;
@@ -19,22 +19,21 @@ use super::{
     client::{Api, Connection},
     local, output,
 };
-use crate::http::tls;
 
-/// How often it is asked how reading goes.
+/// How often the status of uploaded files is asked for.
 const LOOK_EVERY: Duration = Duration::from_millis(1500);
 
 #[derive(Args)]
 pub(super) struct Add {
     /// Box: its id or its name
     r#box: String,
-    /// Files and folders; folders are walked, hidden files left out
+    /// Files and folders; a folder is added with everything below it except hidden files
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
     /// Label for every file (may be repeated)
     #[arg(long = "tag", value_name = "TAG")]
     tags: Vec<String>,
-    /// Return once the files are uploaded, without waiting until they were read
+    /// Return once the files are uploaded, without waiting until they are processed
     #[arg(long)]
     no_wait: bool,
     #[command(flatten)]
@@ -65,18 +64,18 @@ struct Item {
 }
 
 enum Outcome {
-    /// The box had these bytes before.
+    /// The box has these bytes already.
     Known(String),
     /// It was uploaded; its id.
     Added(String),
-    /// It could not be uploaded or read.
+    /// It could not be uploaded or processed.
     Failed(String),
 }
 
-/// Uploads files and waits until they were read. What the box has already is skipped, so an interrupted run is
-/// resumed by running it again.
+/// Uploads files and waits until they are processed. What the box has already is skipped, so running it again resumes
+/// an interrupted run.
 pub(super) async fn add(global: &Global, add: Add) -> Result<ExitCode, Fault> {
-    let api = add.connection.open(tls::certificate_path(&global.data))?;
+    let api = add.connection.open(global)?;
     let box_id = api.find_box(&add.r#box).await?;
     let paths = walk(&add.paths)?;
     let known: HashMap<String, String> =
@@ -90,13 +89,13 @@ pub(super) async fn add(global: &Global, add: Add) -> Result<ExitCode, Fault> {
         items.push(Item { path, outcome });
     }
     if !add.no_wait {
-        wait_until_read(&api, &box_id, &mut items, &bars).await?;
+        wait_until_processed(&api, &box_id, &mut items, &bars).await?;
     }
     bars.finish();
     Ok(report(global, &items))
 }
 
-/// A file that was read is known by its bytes; one that failed is worth another try.
+/// A processed file is recognised by its bytes; one that failed is worth another try.
 fn hash_and_id(file: &Value) -> Option<(String, String)> {
     let text = |name: &str| file[name].as_str().map(str::to_string);
     (file["status"] != "failed").then_some((text("sha256")?, text("fileId")?))
@@ -160,9 +159,9 @@ async fn add_one(
 }
 
 /// Watches the uploaded files until each is ready or failed.
-async fn wait_until_read(api: &Api, box_id: &str, items: &mut [Item], bars: &Bars) -> Result<(), Fault> {
+async fn wait_until_processed(api: &Api, box_id: &str, items: &mut [Item], bars: &Bars) -> Result<(), Fault> {
     let mut waiting: HashSet<String> = items.iter().filter_map(Item::added).collect();
-    bars.reading(waiting.len());
+    bars.processing(waiting.len());
     while !waiting.is_empty() {
         for file in api.all_files(box_id).await? {
             let id = file["fileId"].as_str().unwrap_or_default();
@@ -172,7 +171,7 @@ async fn wait_until_read(api: &Api, box_id: &str, items: &mut [Item], bars: &Bar
             }
             bars.overall.inc(1);
             if file["status"] == "failed" {
-                let why = file["error"].as_str().unwrap_or("it could not be read").to_string();
+                let why = file["error"].as_str().unwrap_or("it could not be processed").to_string();
                 let item = items.iter_mut().find(|item| item.added().as_deref() == Some(id));
                 item.into_iter().for_each(|item| item.outcome = Outcome::Failed(why.clone()));
             }
@@ -206,31 +205,27 @@ impl Bars {
             bars.set_draw_target(ProgressDrawTarget::hidden());
         }
         let overall = bars.add(ProgressBar::new(files as u64));
-        overall.set_style(style("{msg:>10} [{bar:40}] {pos}/{len} files"));
+        overall.set_style(output::style("{msg:>10} [{bar:40}] {pos}/{len} files"));
         overall.set_message("Uploading");
         Bars { bars, overall }
     }
 
     fn file(&self, name: &str, size: u64) -> ProgressBar {
         let bar = self.bars.insert_before(&self.overall, ProgressBar::new(size));
-        bar.set_style(style("{bytes:>10} [{bar:40}] {total_bytes} {wide_msg}"));
+        bar.set_style(output::style("{bytes:>10} [{bar:40}] {total_bytes} {wide_msg}"));
         bar.set_message(name.to_string());
         bar
     }
 
-    fn reading(&self, files: usize) {
+    fn processing(&self, files: usize) {
         self.overall.set_length(files as u64);
         self.overall.set_position(0);
-        self.overall.set_message("Reading");
+        self.overall.set_message("Processing");
     }
 
     fn finish(&self) {
         self.overall.finish_and_clear();
     }
-}
-
-fn style(template: &str) -> ProgressStyle {
-    ProgressStyle::with_template(template).expect("a valid template").progress_chars("=> ")
 }
 
 /// What became of everything; any failure makes the command fail.
@@ -255,7 +250,7 @@ fn report(global: &Global, items: &[Item]) -> ExitCode {
 }
 
 pub(super) async fn list(global: &Global, list: List) -> Result<(), Fault> {
-    let api = list.connection.open(tls::certificate_path(&global.data))?;
+    let api = list.connection.open(global)?;
     let box_id = api.find_box(&list.r#box).await?;
     let files = api.all_files(&box_id).await?;
     let rows: Vec<_> = files.iter().map(row).collect();
@@ -282,10 +277,11 @@ fn row(file: &Value) -> Vec<String> {
 }
 
 pub(super) async fn delete(global: &Global, delete: Delete) -> Result<(), Fault> {
-    let api = delete.connection.open(tls::certificate_path(&global.data))?;
+    let api = delete.connection.open(global)?;
     let mut receipts = Vec::new();
     let mut lines = Vec::new();
     for file in &delete.files {
+        let _working = output::working(global.json, "Deleting");
         let receipt = api.ask(Method::DELETE, &format!("/files/{file}")).await?;
         let count = |name: &str| receipt["removed"][name].to_string();
         lines.push(format!(

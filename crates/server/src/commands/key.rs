@@ -16,28 +16,28 @@ use super::{
 
 #[derive(Subcommand)]
 pub(super) enum Command {
-    /// Make an API key and show it, this once
+    /// Create an API key; it is shown only once
     Add {
         /// Account that the key acts for
         #[arg(long, value_name = "EMAIL")]
         user: Email,
-        /// What you call it
+        /// A name to recognise it by
         #[arg(long, default_value = "unnamed")]
         name: KeyName,
         /// When it stops working, from now: 90d, 12h, 1y
         #[arg(long, value_name = "TIME", value_parser = expiry)]
         expires: Option<Timestamp>,
-        /// Box that it is good for, by id or name (may be repeated) [default: all boxes of the account]
+        /// Box that it may be used on, by id or name (may be repeated) [default: all boxes of the account]
         #[arg(long = "box", value_name = "BOX")]
         boxes: Vec<String>,
     },
-    /// List keys; secrets are not kept and cannot be shown
+    /// List keys; secrets are not stored and cannot be shown
     List {
         /// Only the keys of this account
         #[arg(long, value_name = "EMAIL")]
         user: Option<Email>,
     },
-    /// Revoke a key; it fails from the next request on, other keys are not affected
+    /// Revoke a key from the next request on; other keys are not affected
     Revoke {
         /// The part of the key between the underscores
         prefix: String,
@@ -86,7 +86,7 @@ async fn add(
     output::print(
         global.json,
         &value,
-        &format!("{shown}\n\nKeep it safe: it is shown this once and stored nowhere."),
+        &format!("{shown}\n\nKeep it safe: it is shown only once, and only a hash of it is stored."),
     );
     Ok(())
 }
@@ -101,7 +101,7 @@ async fn list(global: &Global, user: Option<Email>) -> Result<(), Fault> {
     let value: Vec<_> = keys.iter().map(as_json).collect();
     let rows: Vec<_> = keys.iter().map(as_row).collect();
     let heads = ["PREFIX", "NAME", "ACCOUNT", "STATE", "LAST USED", "EXPIRES", "BOXES"];
-    let text = output::table(&heads, &rows, "No keys yet; make one with `quire key add --user EMAIL`.");
+    let text = output::table(&heads, &rows, "No keys yet; create one with `quire key add --user EMAIL`.");
     output::print(global.json, &value, &text);
     Ok(())
 }
@@ -144,11 +144,14 @@ async fn revoke(global: &Global, given: &str) -> Result<(), Fault> {
     // A whole key pasted by mistake names its prefix just as well.
     let prefix = ApiKey::find(given).map_or_else(|| given.to_string(), |key| key.prefix().to_string());
     if prefix.is_empty() {
-        return Err(Fault::new(Reason::MissingParameter, "name the prefix of the key"));
+        return Err(Fault::new(
+            Reason::MissingParameter,
+            "give the prefix of the key, the part between the underscores",
+        ));
     }
     global.catalog()?.revoke_key(&prefix).await?;
     let value = json!({"prefix": prefix, "revoked": true});
-    output::print(global.json, &value, &format!("Revoked {prefix}; it fails from the next request on"));
+    output::print(global.json, &value, &format!("Revoked {prefix}, effective from the next request"));
     Ok(())
 }
 

@@ -43,7 +43,7 @@ impl Side {
             return Ok(Side { config, data: scratch.path().to_path_buf(), _scratch: Some(scratch) });
         }
         if assemble::is_served(path) {
-            return Err(wrong(format!("a server runs on {name}; stop it first")));
+            return Err(wrong(format!("a server is running on {name}; stop it first")));
         }
         Ok(Side { config: Config::defaults(), data: path.to_path_buf(), _scratch: None })
     }
@@ -71,8 +71,8 @@ pub(super) async fn run(global: &Global, migrate: Migrate) -> Result<(), Fault> 
         here.copy_from(&there).await?
     };
     let (there, here) = (from.library().await?, to.library().await?);
-    let originals = copy_originals(&there, &here, bar(global)).await?;
-    let files = copy_boxes(&there, &here, bar(global)).await?;
+    let originals = copy_originals(&there, &here, bar(global, "originals")).await?;
+    let files = copy_boxes(&there, &here, bar(global, "files")).await?;
     let value = json!({"rows": tables, "originals": originals, "files": files});
     let rows: u64 = tables.values().sum();
     let said = format!(
@@ -82,8 +82,8 @@ pub(super) async fn run(global: &Global, migrate: Migrate) -> Result<(), Fault> 
     Ok(())
 }
 
-fn bar(global: &Global) -> ProgressBar {
-    let bar = ProgressBar::new(0);
+fn bar(global: &Global, what: &str) -> ProgressBar {
+    let bar = ProgressBar::new(0).with_style(output::bar("Copying", what));
     if global.json {
         bar.set_draw_target(ProgressDrawTarget::hidden());
     }

@@ -1,4 +1,4 @@
-//! The command line: one file a noun. Operator commands work on the store, whether or not a server runs on it.
+//! The command line: one file per noun. Operator commands work on the store, whether or not a server runs on it.
 
 mod ask;
 mod boxes;
@@ -10,20 +10,20 @@ mod key;
 mod migrate;
 mod models;
 mod output;
+mod place;
 mod plan;
 mod quickstart;
 mod reindex;
+mod sample;
 mod search;
 mod serve;
 mod shell;
 mod user;
 
-use std::{path::PathBuf, process::ExitCode, sync::Arc};
+use std::{path::PathBuf, process::ExitCode};
 
 use clap::{Args, CommandFactory, Parser, Subcommand, error::ErrorKind};
-use engine::{Fault, Reason, seams::catalog::Catalog};
-
-use crate::{assemble, config::Config};
+use engine::{Fault, Reason};
 
 /// Search your documents, read them page by page and ask them questions, over HTTPS.
 ///
@@ -36,31 +36,49 @@ struct Cli {
     #[command(flatten)]
     global: Global,
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
 }
+
+/// What `quire` alone says: enough to take the next step, whoever asks.
+const NEXT_STEPS: &str = "\
+quire keeps documents in boxes and serves them over HTTPS: search, full text, questions and answers.
+
+  quire quickstart                       try it: creates an account, a box and a key, then serves
+  quire serve --data DIR                 run a server; `quire user add`, `box add` and `key add` prepare it
+  quire doctor --data DIR                check an installation
+  quire add BOX PATH…                    upload files    (with a key in QUIRE_API_KEY)
+  quire search BOX QUERY                 search a box
+  quire ask BOX QUESTION                 ask a box
+
+`quire --help` lists every command, `quire COMMAND --help` explains one.";
 
 const EXAMPLES: &str = "Examples:
   quire quickstart                                    try it: account, box, key, server
   quire serve --data /var/lib/quire                   run the server
+
+  export QUIRE_DATA=/var/lib/quire                    the folder that the next four work on
   quire user add ada@example.org                      add an account
   quire box add Papers --owner ada@example.org        add a box
-  quire key add --user ada@example.org --name ci      make an API key (shown once)
+  quire key add --user ada@example.org --name ci      create an API key (shown only once)
   quire box grant Papers eve@example.org admin        let somebody else use the box
-  quire add Papers ~/papers                           upload a folder (QUIRE_API_KEY holds the key)
+
+  export QUIRE_API_KEY=quire_…                        the key that the next three use
+  quire add Papers ~/papers                           upload a folder
   quire search Papers \"how long is the warranty?\"     search it
   quire ask Papers \"how long is the warranty?\"        ask it
 
-Settings are documented in defaults.toml; each can be set in a file (--config) or by the environment, as in
-QUIRE__LIMITS__KEY_REQUESTS=500.";
+Settings are documented in defaults.toml; each can be set in a file (--config) or in the environment, as in
+QUIRE__LIMITS__KEY_REQUESTS=500. quire uses the data folder that --data, QUIRE_DATA or the setting storage.folder
+names, else ./quire-data.";
 
 /// Options that every command takes, anywhere on the line.
 #[derive(Args)]
 struct Global {
-    /// Folder that holds everything: catalog, documents, certificate
-    #[arg(long, global = true, value_name = "DIR", env = "QUIRE_DATA", default_value = "quire-data")]
-    data: PathBuf,
+    /// Folder that holds everything: catalog, documents, certificate [default: storage.folder, else quire-data]
+    #[arg(long, global = true, value_name = "DIR", env = "QUIRE_DATA")]
+    data: Option<PathBuf>,
     /// Settings file (TOML)
-    #[arg(long, global = true, value_name = "FILE")]
+    #[arg(long, global = true, value_name = "FILE", env = "QUIRE_CONFIG")]
     config: Option<PathBuf>,
     /// Print JSON, for scripts; errors too
     #[arg(long, global = true)]
@@ -69,7 +87,7 @@ struct Global {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Try quire: make an account, a box and a key, then serve
+    /// Try quire: create an account, a box and a key, then serve
     Quickstart(serve::Listen),
     /// Run the server
     Serve(serve::Listen),
@@ -85,7 +103,7 @@ enum Command {
     /// Plans and monthly intelligence units
     #[command(subcommand)]
     Plan(plan::Command),
-    /// Upload files and folders into a box, and wait until they were read
+    /// Upload files and folders into a box, and wait until they are processed
     Add(files::Add),
     /// List the files of a box
     Files(files::List),
@@ -93,39 +111,27 @@ enum Command {
     Search(search::Search),
     /// Ask a box a question; the answer quotes its documents
     Ask(ask::Ask),
-    /// Measure how well a box is searched, by questions whose answers are known
+    /// Measure how well searches of a box work, with questions whose answers are known
     Eval(eval::Eval),
-    /// Delete files for good
+    /// Delete files permanently
     Delete(files::Delete),
-    /// Models: list, verify, pull
-    #[command(subcommand)]
-    Models(models::Command),
-    /// Index a box anew with the models in force, beside the old index
+    /// Show the current models; list, verify, pull others
+    Models(models::Models),
+    /// Rebuild a box's index with the current models; the old index serves meanwhile
     Reindex(reindex::Reindex),
-    /// Move everything from a data folder to servers, or back; can be run again where it was cut short
+    /// Move everything from a data folder to servers, or back; run it again if it is interrupted
     MigrateStore(migrate::Migrate),
-    /// Check settings, store and helpers; --scrub reads every original again
+    /// Check settings, store and optional programs; --scrub reads every original again
     Doctor(doctor::Doctor),
     /// Print a completion script for your shell
     Completions(shell::Completions),
-    /// Print the manual page (roff), or write one page a command into a folder
+    /// Print the manual page (roff), or write one page per command into a folder
     Man(shell::Man),
     /// Print the OpenAPI document of the API
     Openapi,
 }
 
-impl Global {
-    fn settings(&self) -> Result<Config, Fault> {
-        let config = Config::load(self.config.as_deref());
-        config.map_err(|wrong| Fault::new(Reason::InvalidParameter, wrong.to_string()))
-    }
-
-    fn catalog(&self) -> Result<Arc<dyn Catalog>, Fault> {
-        assemble::open_catalog(&self.data, &self.settings()?).map_err(local)
-    }
-}
-
-/// A failure on this machine: whoever runs the command may know what it was.
+/// A failure on this machine: whoever runs the command may see what it was.
 fn local(error: anyhow::Error) -> Fault {
     Fault::new(Reason::Internal, format!("{error:#}"))
 }
@@ -150,7 +156,11 @@ pub fn run() -> ExitCode {
 /// Runs a command; one that reports failures of its own says so by its exit code.
 async fn execute(cli: Cli) -> Result<ExitCode, Fault> {
     let global = &cli.global;
-    let done = match cli.command {
+    let Some(command) = cli.command else {
+        output::say(NEXT_STEPS);
+        return Ok(ExitCode::SUCCESS);
+    };
+    let done = match command {
         Command::Add(add) => return files::add(global, add).await,
         Command::Doctor(doctor) => return doctor::run(global, doctor).await,
         Command::Quickstart(listen) => quickstart::run(global, listen).await,
@@ -161,7 +171,7 @@ async fn execute(cli: Cli) -> Result<ExitCode, Fault> {
         Command::Plan(command) => plan::run(global, command).await,
         Command::MigrateStore(migrate) => migrate::run(global, migrate).await,
         Command::Reindex(wanted) => reindex::run(global, wanted).await,
-        Command::Models(command) => models::run(global, command).await,
+        Command::Models(models) => models::run(global, models).await,
         Command::Files(list) => files::list(global, list).await,
         Command::Search(search) => search::run(global, search).await,
         Command::Ask(ask) => ask::run(global, ask).await,
@@ -208,7 +218,7 @@ mod tests {
             "quire user list --data d --json",
         ] {
             let cli = Cli::try_parse_from(line.split(' ')).unwrap();
-            assert!(cli.global.json && cli.global.data.ends_with("d"), "{line}");
+            assert!(cli.global.json && cli.global.data == Some("d".into()), "{line}");
         }
     }
 }

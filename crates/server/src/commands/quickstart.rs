@@ -5,36 +5,36 @@ use engine::{
     access::Writing,
     apikey::ApiKey,
     ids::UserId,
-    seams::catalog::{BoxRecord, Catalog, Email, NewFile, NewKey, NewUser},
+    seams::catalog::{Catalog, Email, NewKey, NewUser},
 };
-use stores::blobs::Staged;
+use jiff::{Timestamp, ToSpan};
 
 use super::{
-    Global, local,
+    Global, local, output,
+    sample::{self, BOX},
     serve::{self, Announcement, Listen},
 };
 use crate::{
     assemble,
     http::{BASE, tls},
-    library::Library,
 };
 
 const EMAIL: &str = "you@localhost";
-const BOX: &str = "Sample";
+/// The name of the key that quickstart creates, by which the next one finds and replaces it.
+const KEY: &str = "quickstart";
+/// How long that key works: long enough to try quire, short enough that a forgotten one does no harm.
+const KEY_DAYS: i64 = 30;
 
 pub(super) async fn run(global: &Global, listen: Listen) -> Result<(), Fault> {
     let (listener, config) = serve::prepare(global, listen).await?;
     let address = listener.local_addr().map_err(|error| local(error.into()))?;
-    let library = assemble::open_library(&global.data, &config).await.map_err(local)?;
-    let catalog = &library.catalog;
-    let user = account(&**catalog).await?;
-    let sample = sample_box(&library, user).await?;
-    let key = ApiKey::generate();
-    let shown = key.reveal();
-    let name = "quickstart".parse().expect("a valid name");
-    catalog.add_key(NewKey { key, user, name, expires_at: None, boxes: None }).await?;
+    let data = global.created(&config)?;
+    let data = std::path::absolute(&data).unwrap_or(data);
+    let library = assemble::open_library(&data, &config).await.map_err(local)?;
+    let user = account(&*library.catalog).await?;
+    let (sample, new) = sample::sample_box(&library, user).await?;
+    let (shown, expires) = replaced_key(&*library.catalog, user).await?;
     drop(library);
-    let data = std::path::absolute(&global.data).unwrap_or_else(|_| global.data.clone());
     let authority = config.http.certificate.clone().unwrap_or_else(|| tls::certificate_path(&data));
     let url = serve::url(address, config.http.tls);
     let announce = |dashboard: &str| {
@@ -45,7 +45,8 @@ quire {version} is ready.
   Address    {url}
   Account    {EMAIL}
   Box        {BOX} ({box_id})
-  API key    {shown}   (shown this once)
+  API key    {shown}
+             shown only once; works until {expires}, or until the next quickstart replaces it
 
 {dashboard}
 
@@ -53,28 +54,32 @@ Try the API:
 
   curl --cacert '{authority}' -H 'Authorization: Bearer {shown}' {url}{BASE}/check
 
-Search the sample document:
+The box holds quire's own documentation. Search it:
 
   curl --cacert '{authority}' -H 'Authorization: Bearer {shown}' -H 'Content-Type: application/json' -d '{{\"query\":\"How do I delete a file?\"}}' {url}{BASE}/boxes/{box_id}/retrieve-documents
 
-Then add documents of your own:
+Ask it a question, and add documents of your own:
 
-  QUIRE_URL={url} QUIRE_CA='{authority}' QUIRE_API_KEY={shown} {program} add {BOX} PATH
+  export QUIRE_URL={url} QUIRE_CA='{authority}' QUIRE_API_KEY={shown}
+  {program} ask {BOX} 'How do I delete a file?'
+  {program} add {BOX} PATH
 
 Everything is kept in {data}. Ctrl-C stops the server.
 ",
         version = env!("CARGO_PKG_VERSION"),
         program = std::env::current_exe().map_or("quire".into(), |path| path.display().to_string()),
+        expires = output::moment(Some(expires)),
         box_id = sample.id,
         authority = authority.display(),
         data = data.display(),
     )
     };
-    let announcement = Announcement { url: &url, account: Some(user), text: &announce };
-    serve::serve(&global.data, config, listener, announcement).await
+    let reading = new.then(|| *Writing::for_operator(sample.id).reading());
+    let announcement = Announcement { url: &url, account: Some(user), reading, text: &announce };
+    serve::serve(&data, config, listener, announcement).await
 }
 
-/// The quickstart account, made where there is none.
+/// The quickstart account, created where there is none.
 async fn account(catalog: &dyn Catalog) -> Result<UserId, Fault> {
     let email: Email = EMAIL.parse().expect("a valid address");
     match catalog.users().await?.into_iter().find(|user| user.email == email) {
@@ -86,25 +91,15 @@ async fn account(catalog: &dyn Catalog) -> Result<UserId, Fault> {
     }
 }
 
-/// The sample box; a new one holds a sample document.
-async fn sample_box(library: &Library, owner: UserId) -> Result<BoxRecord, Fault> {
-    if let Some(record) =
-        library.catalog.boxes().await?.into_iter().find(|record| record.name.as_str() == BOX)
-    {
-        return Ok(record);
+/// A new key in place of the one that the last quickstart created: its secret was not stored, so it cannot be shown again.
+async fn replaced_key(catalog: &dyn Catalog, user: UserId) -> Result<(String, Timestamp), Fault> {
+    let earlier = catalog.keys(Some(user)).await?;
+    for key in earlier.iter().filter(|key| key.name.as_str() == KEY && key.revoked_at.is_none()) {
+        catalog.revoke_key(&key.prefix).await?;
     }
-    let record = library.catalog.add_box(BOX.parse().expect("a valid name"), owner).await?;
-    let mut incoming = library.blobs.receive()?;
-    incoming.write(include_bytes!("sample.md"))?;
-    let describe = |staged: &Staged| NewFile {
-        name: "welcome.md".parse().expect("a valid name"),
-        external_id: None,
-        sha256: staged.sha256.clone(),
-        size: staged.size,
-        media_type: "text/markdown".into(),
-        tags: None,
-        metadata: None,
-    };
-    library.add(&Writing::for_operator(record.id), incoming.finish()?, describe).await?;
-    Ok(record)
+    let (key, name) = (ApiKey::generate(), KEY.parse().expect("a valid name"));
+    let shown = key.reveal();
+    let expires = Timestamp::now().saturating_add((KEY_DAYS * 24).hours()).map_err(Fault::internal)?;
+    catalog.add_key(NewKey { key, user, name, expires_at: Some(expires), boxes: None }).await?;
+    Ok((shown, expires))
 }

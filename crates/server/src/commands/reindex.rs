@@ -1,4 +1,4 @@
-//! `quire reindex`: has a box indexed anew, by the server that runs on the store or, where none does, by this process.
+//! `quire reindex`: rebuilds a box's index, in the server that runs on the store or, where none does, in this process.
 
 use std::time::Duration;
 
@@ -17,9 +17,9 @@ use crate::{
     reindex,
 };
 
-/// How often it is looked how far it is.
+/// How often progress is checked.
 const LOOK_EVERY: Duration = Duration::from_millis(300);
-/// How often it is looked whether a node takes it, before this process does it itself.
+/// How many checks a node has to take the work, before this process does it itself.
 const TAKEN_WITHIN: u32 = 10;
 
 #[derive(Args)]
@@ -31,26 +31,27 @@ pub(super) struct Reindex {
     back: bool,
 }
 
-/// Builds the new index beside the old one, says how much the box's recent queries find the same, and changes over.
+/// Builds the new index beside the old one, reports how much recent queries find the same, and switches over.
 pub(super) async fn run(global: &Global, wanted: Reindex) -> Result<(), Fault> {
     let catalog = global.catalog()?;
     let writing = Writing::for_operator(boxes::find(&*catalog, &wanted.r#box).await?.id);
     let action = if wanted.back { ReindexAction::GoBack } else { ReindexAction::Rebuild };
     catalog.request_reindex(&writing, action).await?;
-    let bar = ProgressBar::new(0);
+    let bar = ProgressBar::new(0).with_style(output::bar("Rebuilding", "files"));
     if global.json {
         bar.set_draw_target(ProgressDrawTarget::hidden());
     }
     let config = global.settings()?;
+    let data = global.existing(&config)?;
     let served = match config.is_shared() {
         // Whether a node serves shared stores cannot be told from here: one that does takes it within a second.
         true => is_taken(&*catalog, &writing).await?,
-        false => assemble::is_served(&global.data),
+        false => assemble::is_served(&data),
     };
     let report = match served {
         true => watch(&*catalog, &writing, &bar).await?,
         false => {
-            let assembled = assemble::assemble(&global.data, config).await.map_err(local)?;
+            let assembled = assemble::assemble(&data, config).await.map_err(local)?;
             let Assembled { app, ingest, .. } = &assembled;
             tokio::select! {
                 done = work(app, ingest) => done?,
@@ -94,7 +95,7 @@ async fn watch(catalog: &dyn Catalog, writing: &Writing, bar: &ProgressBar) -> R
                 bar.set_position(done.into());
             }
             Some(ReindexState::Wanted) => {}
-            None => return Err(Fault::new(Reason::NotFound, "the box was deleted meanwhile")),
+            None => return Err(Fault::new(Reason::NotFound, "the box has been deleted")),
         }
         tokio::time::sleep(LOOK_EVERY).await;
     }
@@ -108,14 +109,14 @@ fn readable(report: &Value) -> String {
     };
     if report["modelBefore"] == Value::Null && report["chunks"] == Value::Null {
         return format!(
-            "Went back to the index of {}; {} files are read again.",
+            "Went back to the index of {}; {} files are processed again.",
             text("model"),
             text("readAgain")
         );
     }
     let overlap = match report["overlap"].as_f64() {
         Some(share) => format!(
-            "{:.0}% of what the last {} queries found is found again",
+            "{:.0}% of what the last {} queries found is found by the new index too",
             share * 100.0,
             text("queriesCompared")
         ),

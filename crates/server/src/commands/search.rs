@@ -7,7 +7,6 @@ use engine::Fault;
 use serde_json::{Value, json};
 
 use super::{Global, client::Connection, output};
-use crate::http::tls;
 
 /// Characters of a passage that are shown, around its first marked word.
 const SHOWN: usize = 420;
@@ -23,7 +22,7 @@ pub(super) struct Search {
     /// Only these files, by id (may be repeated)
     #[arg(long = "source", value_name = "FILE")]
     sources: Vec<String>,
-    /// Least score, 0 to 1
+    /// Lowest score of a passage, 0 to 1
     #[arg(long, default_value_t = 0.0, value_name = "SCORE")]
     threshold: f32,
     #[command(flatten)]
@@ -39,7 +38,7 @@ pub(super) struct How {
     /// By meaning, by words or by both
     #[arg(long, value_enum, default_value_t = Mode::Hybrid)]
     mode: Mode,
-    /// Skip the closer look at the best candidates
+    /// Do not rerank the best candidates
     #[arg(long)]
     no_rerank: bool,
 }
@@ -64,14 +63,16 @@ impl How {
 }
 
 pub(super) async fn run(global: &Global, search: Search) -> Result<(), Fault> {
-    let api = search.connection.open(tls::certificate_path(&global.data))?;
+    let api = search.connection.open(global)?;
     let box_id = api.find_box(&search.r#box).await?;
     let mut body = search.how.body(&search.query);
     body["threshold"] = json!(search.threshold);
     if !search.sources.is_empty() {
         body["sources"] = json!(search.sources);
     }
+    let working = output::working(global.json, "Searching");
     let data = api.post(&format!("/boxes/{box_id}/retrieve-documents"), &body).await?;
+    drop(working);
     output::print(global.json, &data, &readable(&data, stdout().is_terminal()));
     Ok(())
 }

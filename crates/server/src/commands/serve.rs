@@ -3,7 +3,7 @@
 use std::{net::SocketAddr, path::Path, time::Duration};
 
 use clap::Args;
-use engine::{Fault, ids::UserId, ingest::Ingest};
+use engine::{Fault, access::Reading, ids::UserId, ingest::Ingest};
 use jiff::Timestamp;
 use tokio::{
     net::TcpListener,
@@ -33,6 +33,9 @@ const DEAD_AFTER: Duration = Duration::from_secs(15);
 /// How often what has expired is swept out of the catalog; nothing but its size depends on it.
 const SWEEP_EVERY: Duration = Duration::from_secs(60);
 
+/// How long the first start waits for its sample documents; then they are processed while it serves.
+const SAMPLE_WITHIN: Duration = Duration::from_secs(20);
+
 #[derive(Args)]
 pub(super) struct Listen {
     /// Address to listen on; port 0 picks a free one [default: http.listen, 127.0.0.1:8443]
@@ -42,19 +45,23 @@ pub(super) struct Listen {
 
 pub(super) async fn run(global: &Global, listen: Listen) -> Result<(), Fault> {
     let (listener, config) = prepare(global, listen).await?;
+    let data = global.created(&config)?;
     let address = listener.local_addr().map_err(|error| local(error.into()))?;
     let url = url(address, config.http.tls);
     let announce =
         |dashboard: &str| format!("quire {} is listening on {url}\n{dashboard}", env!("CARGO_PKG_VERSION"));
-    serve(&global.data, config, listener, Announcement { url: &url, account: None, text: &announce }).await
+    let announcement = Announcement { url: &url, account: None, reading: None, text: &announce };
+    serve(&data, config, listener, announcement).await
 }
 
 /// What is printed once all is ready.
 pub(super) struct Announcement<'a> {
     /// The server's address.
     pub(super) url: &'a str,
-    /// The account that the set-up link is for; without one it makes one.
+    /// The account that the set-up link is for; without one the link creates one.
     pub(super) account: Option<UserId>,
+    /// A box whose files are processed before anything is promised.
+    pub(super) reading: Option<Reading>,
     /// The text, given the line about the dashboard.
     pub(super) text: &'a (dyn Fn(&str) -> String + Sync),
 }
@@ -64,7 +71,7 @@ impl Announcement<'_> {
     async fn write(&self, app: &App) -> Result<String, Fault> {
         let base = app.config.http.public_url.as_deref().unwrap_or(self.url).trim_end_matches('/');
         let line = match dashboard::set_up_link(&*app.catalog, base, self.account).await? {
-            Some(link) => format!("Set up the dashboard with this link, which works once: {link}"),
+            Some(link) => format!("Set up the dashboard with this link (it works once): {link}"),
             None => format!("The dashboard is at {base}/"),
         };
         Ok((self.text)(&line))
@@ -111,12 +118,28 @@ pub(super) async fn serve(
     tokio::spawn(async move { library.tend(stopped).await });
     serve_metrics(app, &shutdown).await;
     tokio::spawn(stop_on_signal(Signals::listen()?, shutdown.clone(), app.config.http.shutdown_grace()));
+    if let Some(reading) = &announcement.reading {
+        processed(app, reading).await?;
+    }
     output::say(&announcement.write(app).await?);
     listener::serve(listener, service).await;
     workers.wait().await;
     let _ = uses.await;
     tracing::info!("Stopped");
     Ok(())
+}
+
+/// Waits until the files of a box are processed, or for as long as one would wait for a promise.
+async fn processed(app: &App, reading: &Reading) -> Result<(), Fault> {
+    let _working = output::working(false, "Processing the sample documents");
+    let mut changes = app.library.listen();
+    let waiting = async {
+        while app.catalog.totals(&[*reading]).await?.first().is_some_and(|totals| totals.under_way > 0) {
+            let _ = changes.recv().await;
+        }
+        Ok(())
+    };
+    tokio::time::timeout(SAMPLE_WITHIN, waiting).await.unwrap_or(Ok(()))
 }
 
 fn start_workers(app: &App, ingest: &Ingest, shutdown: &CancellationToken) -> TaskTracker {
@@ -148,7 +171,7 @@ async fn warn_of_sandbox(data: std::path::PathBuf, app: App) {
 /// The first signal drains, the second ends the process at once.
 async fn stop_on_signal(mut signals: Signals, shutdown: CancellationToken, grace: Duration) {
     signals.next().await;
-    tracing::info!("Stopping: requests under way may finish; a second signal stops at once");
+    tracing::info!("Stopping: requests in progress may finish; a second signal stops at once");
     end_within(grace);
     shutdown.cancel();
     signals.next().await;
@@ -214,10 +237,10 @@ async fn write_down_uses(app: App, shutdown: CancellationToken) {
             () = shutdown.cancelled() => true,
         };
         if let Err(fault) = app.identities.write_down_uses(&*app.catalog).await {
-            tracing::warn!(error = ?fault, "Could not write down when keys were used");
+            tracing::warn!(error = ?fault, "Could not record when keys were last used");
         }
         if let Err(fault) = app.recent_queries.write_down(&*app.catalog).await {
-            tracing::warn!(error = ?fault, "Could not write down what was asked");
+            tracing::warn!(error = ?fault, "Could not record recent queries");
         }
         if stopping {
             return;
@@ -235,8 +258,8 @@ pub(super) async fn beat(app: App, shutdown: CancellationToken) {
             };
             match beaten.await {
                 Ok(0) => {}
-                Ok(buried) => tracing::warn!(buried, "Took over from nodes that were not heard of any more"),
-                Err(fault) => tracing::warn!(error = ?fault, "Could not say that this node is alive"),
+                Ok(buried) => tracing::warn!(buried, "Took over the work of nodes that stopped responding"),
+                Err(fault) => tracing::warn!(error = ?fault, "Could not record that this node is alive"),
             }
             tokio::time::sleep(BEAT_EVERY).await;
         }
@@ -258,7 +281,7 @@ async fn sweep(app: App, shutdown: CancellationToken) {
             dashboard::sweep(&app, now).await
         };
         if let Err(fault) = swept.await {
-            tracing::warn!(error = ?fault, "Could not sweep out what has expired");
+            tracing::warn!(error = ?fault, "Could not delete expired records");
         }
         tokio::select! {
             () = tokio::time::sleep(SWEEP_EVERY) => {}

@@ -17,7 +17,7 @@ pub(super) struct Completions {
 
 #[derive(Args)]
 pub(super) struct Man {
-    /// Folder to write one page a command into
+    /// Folder to write one page per command into
     #[arg(long, value_name = "DIR")]
     to: Option<PathBuf>,
 }

@@ -1,44 +1,47 @@
 //! `quire user`: accounts.
 
-use std::io::{BufRead, stdin};
+use std::{
+    io::{BufRead, stdin},
+    sync::Arc,
+};
 
 use clap::Subcommand;
 use engine::{
     Fault, Reason,
-    seams::catalog::{Email, NewUser, PlanName, User},
+    seams::catalog::{Catalog, Email, NewUser, PlanName, User},
 };
 use serde_json::json;
 
 use super::{
-    Global,
+    Global, local,
     output::{self, moment},
 };
-use crate::passwords;
+use crate::{assemble, passwords};
 
 #[derive(Subcommand)]
 pub(super) enum Command {
     /// Add an account
     Add {
-        /// E-mail address that names the account
+        /// Email address of the account
         email: Email,
         /// Read the password for the dashboard from standard input
         #[arg(long)]
         password_stdin: bool,
-        /// Plan that gives the monthly intelligence units [default: standard]
+        /// Plan that sets the monthly intelligence units [default: standard]
         #[arg(long, value_name = "PLAN")]
         plan: Option<PlanName>,
-        /// Let the account look after the whole server in the dashboard
+        /// Let the account administer the whole server in the dashboard
         #[arg(long)]
         operator: bool,
     },
     /// List all accounts
     List,
-    /// Switch an account off; its keys stop working at once
+    /// Disable an account; its keys stop working at once
     Disable {
         /// The account's address
         email: Email,
     },
-    /// Switch a disabled account on again
+    /// Enable a disabled account again
     Enable {
         /// The account's address
         email: Email,
@@ -65,7 +68,7 @@ async fn add(
 ) -> Result<(), Fault> {
     let password_hash = if password_stdin { Some(read_password(&email)?) } else { None };
     let user = NewUser { email, password_hash, plan: plan.unwrap_or_default() };
-    let catalog = global.catalog()?;
+    let catalog = catalog_for_first(global)?;
     let user = catalog.add_user(user).await?;
     if operator {
         catalog.set_user_operator(user.id, true).await?;
@@ -73,6 +76,16 @@ async fn add(
     let value = json!({"userId": user.id, "email": user.email});
     output::print(global.json, &value, &format!("Added {} ({})", user.email, user.id));
     Ok(())
+}
+
+/// The first account may come before the first `serve`: a data folder that is named is created then.
+fn catalog_for_first(global: &Global) -> Result<Arc<dyn Catalog>, Fault> {
+    let config = global.settings()?;
+    let folder = match global.names_data(&config) {
+        true => global.created(&config)?,
+        false => global.existing(&config)?,
+    };
+    assemble::open_catalog(&folder, &config).map_err(local)
 }
 
 fn read_password(email: &Email) -> Result<String, Fault> {
@@ -120,6 +133,6 @@ async fn set_disabled(global: &Global, email: &Email, disabled: bool) -> Result<
     catalog.set_user_disabled(user.id, disabled).await?;
     let what = if disabled { "Disabled" } else { "Enabled" };
     let value = json!({"userId": user.id, "email": user.email, "disabled": disabled});
-    output::print(global.json, &value, &format!("{what} {email}; in effect from the next request on"));
+    output::print(global.json, &value, &format!("{what} {email}, effective from the next request"));
     Ok(())
 }

@@ -40,9 +40,8 @@ pub(super) fn layered(
         let path = path.to_lowercase();
         let (section, key) = path.split_once("__").unwrap_or((&path, ""));
         let place = place(&mut settings, &variable, section, key)?;
-        *place = typed_like(place, &text).ok_or_else(|| {
-            ConfigError::new(format_args!("{variable}: `{text}` is not a {}", place.type_str()))
-        })?;
+        *place = typed_like(place, &text)
+            .ok_or_else(|| ConfigError::new(format_args!("{variable}: `{text}` is not {}", kind(place))))?;
     }
     serde_path_to_error::deserialize(Value::Table(settings)).map_err(|error| {
         let path = error.path().to_string();
@@ -72,9 +71,25 @@ fn unknown<'a>(origin: &str, path: &str, known: impl Iterator<Item = &'a str>) -
     ConfigError::new(format_args!("{origin}: there is no setting {path}{nearest}"))
 }
 
-/// The known name most like `wanted`.
+/// How alike two names must be for one to be a typo of the other: `topk` and `top_k` are (0.95), `colour` and `cursor`
+/// are not (0.7).
+const ALIKE: f64 = 0.8;
+
+/// The known name that `wanted` resembles, if there is one.
 pub(crate) fn nearest<'a>(wanted: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    known.max_by(|a, b| strsim::jaro_winkler(a, wanted).total_cmp(&strsim::jaro_winkler(b, wanted)))
+    let alike = known.map(|name| (strsim::jaro_winkler(name, wanted), name));
+    alike.filter(|(alike, _)| *alike >= ALIKE).max_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, name)| name)
+}
+
+/// What a setting must be, in words.
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Integer(_) => "a whole number",
+        Value::Float(_) => "a number",
+        Value::Boolean(_) => "true or false",
+        Value::Array(_) => "a list with commas",
+        Value::String(_) | Value::Datetime(_) | Value::Table(_) => "a text",
+    }
 }
 
 /// Reads a text as the type that the default has.
@@ -151,7 +166,9 @@ mod tests {
     #[test]
     fn a_wrong_value_names_its_setting() {
         let said = |result: Result<Config, ConfigError>| result.unwrap_err().to_string();
-        assert!(said(environment(&[("QUIRE__LIMITS__KEY_REQUESTS", "many")])).contains("is not a integer"));
+        assert!(
+            said(environment(&[("QUIRE__LIMITS__KEY_REQUESTS", "many")])).contains("is not a whole number")
+        );
         assert!(said(file("[http]\ntls = \"maybe\"")).contains("http.tls"));
         assert!(said(file("[limits]\nkey_requests = -1")).contains("limits.key_requests"));
     }

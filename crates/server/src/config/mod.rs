@@ -43,7 +43,9 @@ pub struct Config {
     pub models: ModelSettings,
     /// Who answers questions.
     pub answerer: AnswererSettings,
-    /// Where accounts, boxes and files are noted.
+    /// Where everything is on this machine.
+    pub storage: StorageSettings,
+    /// Where accounts, boxes and files are recorded.
     pub catalog: CatalogSettings,
     /// Where pages and chunks are.
     pub index: IndexSettings,
@@ -77,6 +79,8 @@ pub struct Http {
     /// PEM file of its key.
     #[serde(deserialize_with = "empty_is_none")]
     pub private_key: Option<PathBuf>,
+    /// Further names and addresses in a self-signed certificate.
+    pub certificate_names: Vec<String>,
     /// Proxies that are believed.
     pub trusted_proxies: Vec<IpAddr>,
     /// What links start with.
@@ -258,6 +262,15 @@ impl<'de> Deserialize<'de> for ServerUrl {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         String::deserialize(deserializer).map(ServerUrl)
     }
+}
+
+/// `[storage]`
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StorageSettings {
+    /// The data folder, where neither `--data` nor `QUIRE_DATA` names one.
+    #[serde(deserialize_with = "empty_is_none")]
+    pub folder: Option<PathBuf>,
 }
 
 /// `[catalog]`

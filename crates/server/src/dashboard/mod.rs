@@ -17,6 +17,7 @@ mod keys;
 mod members;
 mod oidc;
 mod onetime;
+mod opened;
 mod operator;
 mod page;
 mod permit;
@@ -158,6 +159,7 @@ pub const ROUTES: &[Route] = &[
     form("/boxes/{box_id}/files/{file_id}/change", Needs::Writing, || post(file::change)),
     form("/boxes/{box_id}/files/{file_id}/read-again", Needs::Writing, || post(file::read_again)),
     form("/boxes/{box_id}/files/{file_id}/delete", Needs::Writing, || post(file::delete)),
+    page("/files/{file_id}", Needs::SignedIn, || get(opened::show)),
     // Asking it.
     page("/boxes/{box_id}/search", Needs::Reading, || get(search::show)),
     form("/boxes/{box_id}/search", Needs::Reading, || post(search::search)),

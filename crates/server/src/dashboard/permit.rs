@@ -218,7 +218,7 @@ fn not_found() -> Fault {
 }
 
 fn no_such_box() -> Fault {
-    Fault::new(Reason::BoxUnknown, "the box does not exist or you have no part in it")
+    Fault::new(Reason::BoxUnknown, "the box does not exist, or you are not a member of it")
 }
 
 pub(super) fn no_such_file() -> Fault {

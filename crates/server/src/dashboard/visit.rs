@@ -69,7 +69,7 @@ pub(super) struct Visit {
     pub(super) agent: String,
     /// Whether our script asks, rather than the browser itself.
     pub(super) script: bool,
-    /// The path, for the way back after signing in.
+    /// The path with its query, for the way back after signing in.
     pub(super) path: String,
     /// The code of a message about what was just done.
     pub(super) done: Option<String>,
@@ -142,7 +142,7 @@ async fn visit(app: &App, head: &Parts) -> Result<(Visit, bool), Fault> {
         browser: cookie(&head.headers, KNOWN_COOKIE),
         agent,
         script: head.headers.contains_key("x-quire-script"),
-        path: head.uri.path().to_string(),
+        path: head.uri.path_and_query().map_or("/", |path| path.as_str()).to_string(),
         done,
     };
     Ok((visit, newcomer))

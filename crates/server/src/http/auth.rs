@@ -44,16 +44,13 @@ struct Identity {
 }
 
 impl Identity {
-    /// The caller, unless the key was revoked, has expired or belongs to a disabled account.
+    /// The caller, unless the key has been revoked, has expired or belongs to a disabled account.
     fn usable(&self, now: Timestamp) -> Result<Arc<Caller>, Fault> {
         match self.stored.state {
             KeyState::Active => {}
-            KeyState::Revoked => return Err(Fault::new(Reason::KeyRevoked, "the key was revoked")),
+            KeyState::Revoked => return Err(Fault::new(Reason::KeyRevoked, "the key has been revoked")),
             KeyState::UserDisabled => {
-                return Err(Fault::new(
-                    Reason::KeyRevoked,
-                    "the account that the key belongs to is disabled",
-                ));
+                return Err(Fault::new(Reason::KeyRevoked, "the account of this key is disabled"));
             }
         }
         if self.caller.expires_at.is_some_and(|end| end <= now) {
@@ -119,7 +116,7 @@ async fn verified(app: &App, key: &ApiKey) -> Result<Option<Arc<Identity>>, Faul
 
 fn bearer(headers: &HeaderMap) -> Result<ApiKey, Fault> {
     let missing = || {
-        Fault::new(Reason::KeyMissing, "the request carries no API key")
+        Fault::new(Reason::KeyMissing, "the request has no API key")
             .hint("send it as `Authorization: Bearer quire_…`")
     };
     let value = headers.get(header::AUTHORIZATION).ok_or_else(missing)?;
@@ -132,7 +129,7 @@ fn bearer(headers: &HeaderMap) -> Result<ApiKey, Fault> {
 
 fn not_found() -> Fault {
     Fault::new(Reason::KeyInvalid, "the key was not found")
-        .hint("check it for typing slips, or create one in the dashboard")
+        .hint("check it for typos, or create a new one in the dashboard")
 }
 
 /// Whether a URL holds what looks like a key.

@@ -1,10 +1,10 @@
-//! JSON bodies and URL parameters: read with a limit, into types, with errors that name the field and warnings for unknown ones.
+//! JSON bodies: read with a limit, into types, with errors that name the field and warnings for unknown ones.
 
 use std::{error::Error, time::Duration};
 
 use axum::{
     body::{Body, Bytes},
-    extract::{FromRequest, Query, Request, rejection::QueryRejection},
+    extract::{FromRequest, Request},
     http::header,
 };
 use engine::{Fault, Reason};
@@ -14,8 +14,9 @@ use serde::{
     de::{DeserializeOwned, Visitor},
 };
 use serde_json::Value;
+use serde_path_to_error::Segment;
 
-use super::{error::Failure, incoming::Cut};
+use super::{error::Failure, incoming::Cut, query};
 use crate::{app::App, config::nearest};
 
 /// How long a client that sends too much is listened to before the connection is cut …
@@ -38,10 +39,13 @@ impl<T: DeserializeOwned> FromRequest<App> for JsonBody<T> {
     type Rejection = Failure;
 
     async fn from_request(request: Request, app: &App) -> Result<Self, Failure> {
+        let ignored: Vec<String> = query::ignored(request.uri()).collect();
         let content_type = request.headers().get(header::CONTENT_TYPE).map(|value| value.as_bytes().to_vec());
         must_be_json(content_type.as_deref())?;
         let bytes = read(request.into_body(), app.config.limits.body_kb).await?;
-        Ok(parse(&bytes)?)
+        let mut body = parse(&bytes)?;
+        body.warnings.extend(ignored);
+        Ok(body)
     }
 }
 
@@ -80,7 +84,7 @@ async fn read(body: Body, limit_kb: usize) -> Result<Bytes, Fault> {
         if bytes.len() + more.len() > limit_kb * 1024 {
             drain(&mut stream).await;
             return Err(Fault::new(Reason::TooLarge, format!("the body is larger than {limit_kb} KB"))
-                .hint("the operator can raise limits.body_kb"));
+                .hint("the operator can raise the setting limits.body_kb"));
         }
         bytes.extend_from_slice(&more);
     }
@@ -110,14 +114,16 @@ pub fn cut_off(error: &(dyn Error + 'static)) -> Fault {
 /// Reads a body that has come in whole.
 pub fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<JsonBody<T>, Fault> {
     if let Err(wrong) = std::str::from_utf8(bytes) {
-        let cause = format!("the body is not UTF-8: byte {} is wrong", wrong.valid_up_to());
+        let cause = format!("the body is not UTF-8 text: see byte {}", wrong.valid_up_to());
         return Err(Fault::new(Reason::InvalidParameter, cause));
     }
     let value: Value = serde_json::from_slice(bytes).map_err(|wrong| {
-        Fault::new(Reason::InvalidParameter, format!("the body is not valid JSON: {wrong}"))
+        let (line, column) = (wrong.line(), wrong.column());
+        let cause = format!("the body is not valid JSON: see line {line}, column {column}");
+        Fault::new(Reason::InvalidParameter, cause)
     })?;
     let Value::Object(fields) = &value else {
-        let cause = format!("the body must be a JSON object; got {}", kind_of(&value));
+        let cause = format!("the body must be a JSON object, not {}", kind_of(&value));
         return Err(Fault::new(Reason::InvalidParameter, cause));
     };
     let known = field_names::<T>();
@@ -127,39 +133,75 @@ pub fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<JsonBody<T>, Fault> {
         .take(MOST_WARNINGS)
         .map(|name| warning(name, known))
         .collect();
-    let value = serde_path_to_error::deserialize(value).map_err(|error| field_fault(&error))?;
-    Ok(JsonBody { value, warnings })
+    let read = serde_path_to_error::deserialize(&value).map_err(|error| field_fault(&error, &value))?;
+    Ok(JsonBody { value: read, warnings })
 }
 
-/// The parameters in a URL, or a fault in our words.
-pub fn parameters<T>(query: Result<Query<T>, QueryRejection>) -> Result<T, Fault> {
-    query.map(|Query(query)| query).map_err(|wrong| Fault::new(Reason::InvalidParameter, wrong.body_text()))
-}
-
-/// What is said of a field that nobody knows.
+/// The warning for a field that nobody knows.
 pub fn warning(name: &str, known: &'static [&'static str]) -> String {
-    let name: String = name.chars().take(100).collect();
-    match nearest(&name, known.iter().copied()) {
-        Some(nearest) => {
-            format!("unknown field `{name}` was ignored; the nearest known field is `{nearest}`")
-        }
-        None => format!("unknown field `{name}` was ignored"),
-    }
+    unknown("field", name, known)
 }
 
-/// A wrong or missing field, with its name.
-fn field_fault(error: &serde_path_to_error::Error<serde_json::Error>) -> Fault {
+/// The warning for a field or parameter that nobody knows, with the known name it resembles.
+pub fn unknown(what: &str, name: &str, known: &'static [&'static str]) -> String {
+    let name: String = name.chars().take(100).collect();
+    let meant = nearest(&name, known.iter().copied()).map(|near| format!("; did you mean `{near}`?"));
+    format!("unknown {what} `{name}` was ignored{}", meant.unwrap_or_default())
+}
+
+/// A wrong or missing field: its name, what was expected and what came, in words that no library wrote.
+fn field_fault(error: &serde_path_to_error::Error<serde_json::Error>, body: &Value) -> Fault {
     let text = error.inner().to_string();
+    let mut path = error.path().to_string();
     if let Some(name) = text.strip_prefix("missing field `").and_then(|rest| rest.split('`').next()) {
+        let name = if path == "." { name.to_string() } else { format!("{path}.{name}") };
         return Fault::new(Reason::MissingParameter, format!("`{name}` is required")).param(name);
     }
-    let path = error.path().to_string();
-    // serde says "invalid type: integer `5`, expected a string".
-    let text = match text.split_once(": ").and_then(|(_, rest)| rest.split_once(", expected ")) {
-        Some((came, expected)) => format!("expected {expected}, got {came}"),
-        None => text,
-    };
-    Fault::invalid(&path, format!("`{path}`: {text}"))
+    let came = error.path().iter().try_fold(body, |value, segment| match segment {
+        Segment::Seq { index } => value.get(index),
+        Segment::Map { key } => value.get(key),
+        Segment::Enum { .. } | Segment::Unknown => Some(value),
+    });
+    let came = came.map_or("something else".to_string(), described);
+    if path == "." {
+        path = "the body".into();
+        return Fault::new(Reason::InvalidParameter, format!("{path} is not what is expected here"));
+    }
+    Fault::invalid(&path, format!("`{path}` must be {}, not {came}", expected(&text)))
+}
+
+/// What was expected, from the end of serde's message: "invalid type: integer `5`, expected a string".
+fn expected(text: &str) -> String {
+    let wanted = text.rsplit_once("expected ").map_or("", |(_, wanted)| wanted);
+    let wanted = wanted.split(" at line ").next().unwrap_or_default();
+    if text.starts_with("unknown variant") {
+        let choices = wanted.trim_start_matches("one of ").replace('`', "");
+        return match choices.rsplit_once([',']) {
+            Some((most, last)) => format!("{most} or {}", last.trim()),
+            None => choices,
+        };
+    }
+    match wanted {
+        "u8" | "u16" | "u32" | "u64" | "usize" => "a whole number, 0 or more",
+        "i8" | "i16" | "i32" | "i64" | "isize" => "a whole number",
+        "f32" | "f64" => "a number",
+        "a sequence" => "an array",
+        "a string" => "a string",
+        "a boolean" => "true or false",
+        // Structs and maps; serde names types of ours here, which mean nothing to a caller.
+        _ => "an object",
+    }
+    .into()
+}
+
+/// A value as an error shows it: short values themselves, others by their kind.
+fn described(value: &Value) -> String {
+    match value {
+        Value::Number(number) => number.to_string(),
+        Value::Bool(boolean) => boolean.to_string(),
+        Value::String(text) if text.chars().count() <= 40 => format!("\"{text}\""),
+        other => kind_of(other).into(),
+    }
 }
 
 fn kind_of(value: &Value) -> &'static str {
@@ -174,7 +216,7 @@ fn kind_of(value: &Value) -> &'static str {
 }
 
 /// The field names that a type reads, told by its own `Deserialize`.
-fn field_names<T: DeserializeOwned>() -> &'static [&'static str] {
+pub(super) fn field_names<T: DeserializeOwned>() -> &'static [&'static str] {
     let mut names: &'static [&'static str] = &[];
     // Always an error: the probe answers nothing, it only listens to what is asked for.
     let _ = T::deserialize(Probe(&mut names));
@@ -218,6 +260,24 @@ mod tests {
         #[serde(default)]
         sources: Option<Vec<String>>,
         top_k: Option<u32>,
+        #[expect(dead_code, reason = "only read")]
+        options: Option<Options>,
+        #[expect(dead_code, reason = "only read")]
+        mode: Option<Mode>,
+    }
+
+    #[derive(Debug, Deserialize)]
+    struct Options {
+        #[expect(dead_code, reason = "only read")]
+        deep: Option<bool>,
+    }
+
+    #[derive(Debug, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    enum Mode {
+        Hybrid,
+        Semantic,
+        Keyword,
     }
 
     fn fault(body: &str) -> (Reason, Option<String>, String) {
@@ -237,9 +297,20 @@ mod tests {
     fn a_wrong_type_names_the_field_what_was_expected_and_what_came() {
         let (reason, param, cause) = fault(r#"{"query":5}"#);
         assert_eq!((reason, param.as_deref()), (Reason::InvalidParameter, Some("query")));
-        assert_eq!(cause, "`query`: expected a string, got integer `5`");
-        let (_, param, _) = fault(r#"{"query":"x","sources":["a",7]}"#);
+        assert_eq!(cause, "`query` must be a string, not 5");
+        let (_, param, cause) = fault(r#"{"query":"x","sources":["a",7]}"#);
         assert_eq!(param.as_deref(), Some("sources[1]"));
+        assert_eq!(cause, "`sources[1]` must be a string, not 7");
+        for (body, says) in [
+            (r#"{"query":"x","top_k":-1}"#, "`top_k` must be a whole number, 0 or more, not -1"),
+            (r#"{"query":"x","top_k":"many"}"#, "`top_k` must be a whole number, 0 or more, not \"many\""),
+            (r#"{"query":"x","sources":"a"}"#, "`sources` must be an array, not \"a\""),
+            (r#"{"query":"x","options":true}"#, "`options` must be an object, not true"),
+            (r#"{"query":"x","options":{"deep":"no"}}"#, "`options.deep` must be true or false, not \"no\""),
+            (r#"{"query":"x","mode":"loud"}"#, "`mode` must be hybrid, semantic or keyword, not \"loud\""),
+        ] {
+            assert_eq!(fault(body).2, says);
+        }
     }
 
     #[test]
@@ -271,6 +342,8 @@ mod tests {
     #[test]
     fn an_unknown_field_is_a_warning_with_the_nearest_name() {
         let body = parse::<Wanted>(br#"{"query":"x","topk":3}"#).unwrap();
-        assert_eq!(body.warnings, ["unknown field `topk` was ignored; the nearest known field is `top_k`"]);
+        assert_eq!(body.warnings, ["unknown field `topk` was ignored; did you mean `top_k`?"]);
+        let body = parse::<Wanted>(br#"{"query":"x","zzz":3}"#).unwrap();
+        assert_eq!(body.warnings, ["unknown field `zzz` was ignored"], "nothing resembles it");
     }
 }

@@ -78,7 +78,7 @@ fn name(headers: &HeaderMap) -> Result<Option<IdempotencyKey>, Fault> {
     let Some(value) = values.next() else { return Ok(None) };
     let invalid = |cause: String| Fault::invalid("Idempotency-Key", cause);
     if values.next().is_some() {
-        return Err(invalid("the request carries more than one Idempotency-Key".into()));
+        return Err(invalid("the request has more than one Idempotency-Key header; send one".into()));
     }
     value.to_str().unwrap_or_default().parse().map(Some).map_err(invalid)
 }
@@ -109,14 +109,15 @@ fn request_hash(head: &Parts) -> String {
 }
 
 fn still_running() -> Fault {
-    let cause = "a request with this Idempotency-Key is still being worked on; try again for its answer";
+    let cause =
+        "a request with this Idempotency-Key is still in progress; try again shortly to get its answer";
     Fault::new(Reason::NotReady, cause).retry_after(RUNNING_WAIT)
 }
 
 fn mismatch() -> Fault {
     Fault::new(Reason::IdempotencyMismatch, "this Idempotency-Key was used for another request")
         .param("Idempotency-Key")
-        .hint("a new request takes a new key")
+        .hint("use a new Idempotency-Key for a new request")
 }
 
 /// Refuses a request after listening to the rest of it, so that its sender hears why.
@@ -148,7 +149,7 @@ impl Drop for Attempt {
         let attempt = Attempt { app: self.app.clone(), id: Some(id) };
         runtime.spawn(async move {
             if let Err(fault) = attempt.finish(None).await {
-                tracing::error!(error = ?fault, "Could not free an idempotency key");
+                tracing::error!(error = ?fault, "Could not release an idempotency key");
             }
         });
     }
@@ -238,7 +239,7 @@ impl Copy {
     async fn finish(&mut self, answer: Option<KeptAnswer>) {
         let Some(attempt) = self.attempt.take() else { return };
         if let Err(fault) = attempt.finish(answer).await {
-            tracing::error!(error = ?fault, "Could not keep an answer");
+            tracing::error!(error = ?fault, "Could not store an answer for retries");
         }
     }
 }

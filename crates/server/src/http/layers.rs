@@ -11,12 +11,13 @@ use std::{
 use axum::{
     Router,
     extract::{FromRequestParts, MatchedPath, Request, State},
-    http::{HeaderMap, HeaderValue, Method, Uri, header, request::Parts},
+    http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header, request::Parts},
     middleware::{Next, from_fn_with_state},
     response::{IntoResponse, Response},
 };
-use engine::{Fault, Reason};
+use engine::{Fault, Reason, ids::FileId};
 use jiff::Timestamp;
+use serde_json::json;
 use tower_http::catch_panic::CatchPanicLayer;
 use uuid::Uuid;
 
@@ -113,6 +114,9 @@ pub async fn gate(State(app): State<App>, request: Request, next: Next) -> Respo
     if !needs_key(head.uri.path()) {
         return routed(Request::from_parts(head, body), next).await;
     }
+    if let Some(page) = opened_in_browser(&head) {
+        return page;
+    }
     let now = Timestamp::now();
     let caller = match auth::authenticate(&app, &head.headers, now).await {
         Ok(caller) => caller,
@@ -128,7 +132,7 @@ pub async fn gate(State(app): State<App>, request: Request, next: Next) -> Respo
             app.metrics.refused(refusal);
             Failure(limits::too_many(refusal, &request_limits, &verdict, now)).into_response()
         }
-        None => match auth::expose_key_in_url(&app, &head.uri).await {
+        None => match admitted(&app, &head).await {
             Ok(()) => {
                 let mut request = Request::from_parts(head, body);
                 request.extensions_mut().insert(caller);
@@ -154,6 +158,52 @@ async fn routed(request: Request, next: Next) -> Response {
 fn needs_key(path: &str) -> bool {
     let under_base = path.strip_prefix(BASE).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
     under_base && path.strip_prefix(BASE) != Some(routes::OPENAPI)
+}
+
+/// Where a person lands who opens the link of a file or a citation: on its page in the dashboard, after signing in. The
+/// same for every id, so that it tells nothing; programs do not ask for HTML, and get what the key allows.
+fn opened_in_browser(head: &Parts) -> Option<Response> {
+    let asks_for_html = |value: &HeaderValue| value.to_str().is_ok_and(|accept| accept.contains("text/html"));
+    let browser = head.method == Method::GET
+        && !head.headers.contains_key(header::AUTHORIZATION)
+        && head.headers.get(header::ACCEPT).is_some_and(asks_for_html);
+    let id: FileId = head.uri.path().strip_prefix(BASE)?.strip_prefix("/files/")?.parse().ok()?;
+    // A key in the address is for the gate, which marks it as exposed.
+    if !browser || auth::holds_key(&head.uri) {
+        return None;
+    }
+    let query = head.uri.query().map(|query| format!("?{query}")).unwrap_or_default();
+    let page = HeaderValue::try_from(format!("/files/{id}{query}")).ok()?;
+    let body = axum::Json(json!({"success": true, "data": {"message": "this page is in the dashboard"}}));
+    Some((StatusCode::SEE_OTHER, [(header::LOCATION, page)], body).into_response())
+}
+
+/// What is left to check of a request with a usable key: none of its keys is in the URL unnoticed, its body can be read.
+async fn admitted(app: &App, head: &Parts) -> Result<(), Fault> {
+    auth::expose_key_in_url(app, &head.uri).await?;
+    must_be_uncompressed(&head.headers)
+}
+
+/// A compressed body would have to be unpacked before its size is known; nobody needs that for JSON of this size.
+fn must_be_uncompressed(headers: &HeaderMap) -> Result<(), Fault> {
+    let Some(encoding) = headers.get(header::CONTENT_ENCODING) else { return Ok(()) };
+    match encoding.to_str().map(|text| text.trim().to_lowercase()).as_deref() {
+        Ok("" | "identity") => Ok(()),
+        other => {
+            let name: String = other.unwrap_or("unreadable").chars().take(40).collect();
+            let cause = format!("the body was sent with `Content-Encoding: {name}`");
+            Err(Fault::new(Reason::UnsupportedMediaType, cause).hint("send it uncompressed"))
+        }
+    }
+}
+
+/// Only an answer that says so lists the methods of a route. The router adds them to every answer to a wrong method, also
+/// where the key was not good: that would tell which routes exist.
+pub fn keep_allow_to_405(mut response: Response) -> Response {
+    if response.status() != StatusCode::METHOD_NOT_ALLOWED {
+        response.headers_mut().remove(header::ALLOW);
+    }
+    response
 }
 
 /// Whoever sends keys that are of no use is answered later and later, wherever in the request the key stood. A missing one
@@ -184,8 +234,8 @@ async fn must_be_https(app: &App, head: &Parts) -> Result<(), Fault> {
 
 /// What plain HTTP is told.
 pub fn https_required(uri: &Uri) -> Fault {
-    let hint = "use https:// and replace any key you sent";
-    Fault::new(Reason::HttpsRequired, format!("`{}` was asked for over plain HTTP", loggable(uri.path())))
+    let hint = "use https://, and replace the key if you sent one";
+    Fault::new(Reason::HttpsRequired, format!("`{}` was requested over plain HTTP", loggable(uri.path())))
         .hint(hint)
 }
 
@@ -222,15 +272,16 @@ fn panicked(panic: Box<dyn Any + Send>) -> Response {
 /// An unknown path.
 pub async fn unknown_route(uri: Uri) -> Failure {
     let cause = format!("there is nothing at {}", loggable(uri.path()));
-    Failure(
-        Fault::new(Reason::NotFound, cause).hint(&format!("{BASE}{} lists what there is", routes::OPENAPI)),
-    )
+    Failure(Fault::new(Reason::NotFound, cause).hint(&format!("{BASE}{} lists every path", routes::OPENAPI)))
 }
 
 /// A known path with a method it does not have.
 pub async fn unknown_method(method: Method, uri: Uri) -> Failure {
-    let cause = format!("{method} is not possible on {}", loggable(uri.path()));
-    Failure(Fault::new(Reason::MethodNotAllowed, cause).hint("the Allow header names the methods that are"))
+    let cause = format!("{} does not support {method}", loggable(uri.path()));
+    Failure(
+        Fault::new(Reason::MethodNotAllowed, cause)
+            .hint("the Allow header lists the methods that it supports"),
+    )
 }
 
 /// Shares the request id with handlers that need it.

@@ -71,7 +71,7 @@ pub fn too_many(refusal: Refusal, limits: &Limits, verdict: &Verdict, now: Times
         Refusal::User => (Reason::RateLimitUser, "this user account", limits.user, verdict.user),
     };
     let cause = format!(
-        "{whose} has made its {} requests of this window of {} seconds; try again when the window resets",
+        "{whose} has used its {} requests per {} seconds; try again when the window resets",
         limit.requests, limit.window_s
     );
     Fault::new(reason, cause).retry_after(wait(standing.resets_at, now))

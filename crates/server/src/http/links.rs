@@ -41,14 +41,14 @@ impl Link {
     /// The link that a token stands for, if it is one of ours and has not expired.
     pub fn verify(text: &str, secret: &[u8], now: Timestamp) -> Result<Self, Fault> {
         let refused =
-            |cause: &str| Fault::new(Reason::KeyScope, cause).hint("ask for a new one with /signed-url");
+            |cause: &str| Fault::new(Reason::KeyScope, cause).hint("create a new one with /signed-url");
         let bytes = token::decode(text).filter(|bytes| bytes.len() == LENGTH);
-        let bytes = bytes.ok_or_else(|| refused("this is no download link of ours"))?;
+        let bytes = bytes.ok_or_else(|| refused("this is not a valid download link"))?;
         let (signed, signature) = bytes.split_at(SIGNED);
         // Compared in constant time.
         signer(secret, signed)
             .verify_slice(signature)
-            .map_err(|_| refused("this is no download link of ours"))?;
+            .map_err(|_| refused("this is not a valid download link"))?;
         let link = Link {
             file: FileId::from_bytes(signed[..16].try_into().expect("16 bytes")),
             expires_at: Timestamp::from_second(i64::from_be_bytes(

@@ -18,6 +18,7 @@ pub mod metrics;
 pub mod origin;
 pub mod places;
 pub mod plain;
+pub mod query;
 pub mod reply;
 pub mod routes;
 pub mod tls;

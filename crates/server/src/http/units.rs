@@ -35,7 +35,7 @@ pub struct Usage {
     /// Units left this month.
     #[schema(example = 998)]
     pub intelligence_units_remaining: u64,
-    /// When the quota is whole again.
+    /// When the quota resets.
     #[schema(value_type = String, format = DateTime)]
     pub resets_at: Timestamp,
     /// What the call would cost; with `dry_run` only.
@@ -186,7 +186,7 @@ impl Drop for Charge {
         let (app, spent) = (self.app.clone(), self.spent);
         runtime.spawn(async move {
             if let Err(fault) = end(&app, &reservation, spent).await {
-                tracing::error!(error = ?fault, "Could not end the charge of a call");
+                tracing::error!(error = ?fault, "Could not settle the charge for a call");
             }
         });
     }

@@ -93,7 +93,7 @@ async fn an_answer_is_openai_s_object_with_proof() {
         (citation["fileId"].as_str(), citation["fileName"].as_str()),
         (Some(file.as_str()), Some("warranty.md"))
     );
-    assert!(citation["url"].as_str().unwrap().ends_with(&format!("/files/{file}#page=1")));
+    assert!(citation["url"].as_str().unwrap().ends_with(&format!("/files/{file}?page=1#page=1")));
     assert!(citation["chunkId"].as_str().unwrap().starts_with("chk_"));
     must_be_verified(&app, &key, box_id, text, &body["citations"]).await;
     let annotation = &choice["message"]["annotations"][0];

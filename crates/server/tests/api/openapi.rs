@@ -7,14 +7,26 @@ use crate::support::{Answer, TestApp};
 #[tokio::test]
 async fn the_golden_file_is_what_the_server_serves() {
     let app = TestApp::start().await;
-    let response = app.client.get(app.url("/api/public/v1/openapi.json")).send().await.unwrap();
+    let request = app.client.get(app.url("/api/public/v1/openapi.json"));
+    let response = request.header("accept", "application/openapi+json").send().await.unwrap();
     assert_eq!(response.status(), 200);
     assert!(response.headers().contains_key("x-ratelimit-hits"));
+    assert_eq!(response.headers()["content-type"], "application/openapi+json");
     let served: Value = response.json().await.unwrap();
     let golden = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/openapi.json");
     let kept: Value = serde_json::from_str(&std::fs::read_to_string(golden).unwrap()).unwrap();
     assert!(served == kept, "docs/openapi.json is behind the code: run `quire openapi > docs/openapi.json`");
     assert!(served["openapi"].as_str().unwrap().starts_with("3.1"));
+}
+
+#[tokio::test]
+async fn like_every_json_answer_it_comes_in_the_envelope() {
+    let app = TestApp::start().await;
+    let response = app.client.get(app.url("/api/public/v1/openapi.json")).send().await.unwrap();
+    let answer = Answer::of(response).await;
+    answer.must_be_well_formed();
+    assert_eq!(answer.body["data"]["openapi"], answer.body["openapi"], "tools read it at the top level");
+    assert!(answer.body["paths"].is_object() && answer.body["data"]["paths"].is_object());
 }
 
 #[tokio::test]

@@ -47,8 +47,8 @@ async fn a_search_is_charged_and_everything_agrees_on_it() {
     app.text_file(box_id, &key, "a.txt", "The warranty lasts two years.").await;
     let first = search(&app, box_id, &key, json!({"query": "warranty"})).await;
     let usage = &first.body["data"]["usage"];
-    assert_eq!(usage["intelligence_units_consumed"], 2, "one candidate was looked at closer: {first:?}");
-    assert_eq!(usage["intelligence_units_remaining"], 998);
+    assert_eq!(usage["intelligence_units_consumed"], 1, "one candidate, one passage: {first:?}");
+    assert_eq!(usage["intelligence_units_remaining"], 999);
     let second = search(&app, box_id, &key, plain()).await;
     assert_eq!(second.body["data"]["usage"]["intelligence_units_consumed"], 1);
     let nothing = search(&app, box_id, &key, json!({"query": "warranty", "threshold": 1})).await;
@@ -57,7 +57,7 @@ async fn a_search_is_charged_and_everything_agrees_on_it() {
 
     let check = app.get("/check", &key).await.body["data"]["units"].clone();
     let resets_at = Month::of(Timestamp::now()).end().to_string();
-    assert_eq!(check, json!({"monthly": 1000, "used": 4, "remaining": 996, "resets_at": resets_at}));
+    assert_eq!(check, json!({"monthly": 1000, "used": 3, "remaining": 997, "resets_at": resets_at}));
     let report = app.get("/usage", &key).await;
     report.must_be_well_formed();
     let today = jiff::Zoned::now().with_time_zone(jiff::tz::TimeZone::UTC).date().to_string();
@@ -65,10 +65,10 @@ async fn a_search_is_charged_and_everything_agrees_on_it() {
     assert_eq!(
         report.body["data"],
         json!({
-            "month": today[..7], "quota": 1000, "used": 4, "remaining": 996, "resets_at": resets_at,
-            "per_day": [{"day": today, "calls": 3, "units": 4}],
-            "per_key": [{"prefix": prefix, "name": "test", "calls": 3, "units": 4}],
-            "per_operation": [{"operation": "search", "calls": 3, "units": 4}],
+            "month": today[..7], "quota": 1000, "used": 3, "remaining": 997, "resets_at": resets_at,
+            "per_day": [{"day": today, "calls": 3, "units": 3}],
+            "per_key": [{"prefix": prefix, "name": "test", "calls": 3, "units": 3}],
+            "per_operation": [{"operation": "search", "calls": 3, "units": 3}],
         })
     );
 }
@@ -121,12 +121,15 @@ async fn too_little_left_is_refused_without_work_and_a_cap_makes_it_fit() {
     let app = TestApp::start().await;
     let (owner, box_id, key) = app.owner().await;
     app.catalog.set_user_units(owner, 2).await.unwrap();
-    let refused = search(&app, box_id, &key, json!({"query": "warranty"})).await;
+    let many = json!({"query": "warranty", "top_k": 50, "context": 3});
+    let refused = search(&app, box_id, &key, many.clone()).await;
     assert_eq!(refused.verdict(), "402 B3107 units_exhausted");
     assert_eq!(refused.body["error"]["type"], "insufficient_quota");
     assert!(refused.body["error"]["cause"].as_str().unwrap().contains("\"max_units\": 2"), "{refused:?}");
     assert_eq!(balance(&app, owner).await.used, 0);
-    let capped = search(&app, box_id, &key, json!({"query": "warranty", "max_units": 2})).await;
+    let mut capped = many;
+    capped["max_units"] = json!(2);
+    let capped = search(&app, box_id, &key, capped).await;
     assert_eq!(capped.body["data"]["usage"]["intelligence_units_consumed"], 1, "{capped:?}");
     let zero = search(&app, box_id, &key, json!({"query": "warranty", "max_units": 0})).await;
     assert_eq!(
@@ -140,8 +143,10 @@ async fn a_dry_run_tells_the_price_and_costs_nothing() {
     let app = TestApp::start().await;
     let (owner, box_id, key) = app.owner().await;
     for (body, max) in [
-        (json!({"query": "warranty", "dry_run": true}), 3),
-        (json!({"query": "warranty", "dry_run": true, "max_units": 2}), 2),
+        (json!({"query": "warranty", "dry_run": true}), 1),
+        (json!({"query": "warranty", "dry_run": true, "top_k": 50}), 2),
+        (json!({"query": "warranty", "dry_run": true, "top_k": 50, "context": 3}), 3),
+        (json!({"query": "warranty", "dry_run": true, "top_k": 50, "context": 3, "max_units": 3}), 2),
         (json!({"query": "warranty", "dry_run": true, "rerank": false}), 1),
     ] {
         let usage = search(&app, box_id, &key, body).await.body["data"]["usage"].clone();

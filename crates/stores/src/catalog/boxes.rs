@@ -138,7 +138,10 @@ impl Boxes for Sql {
             .write(move |t| {
                 must_exist(t, box_id)?;
                 if role_of(t, box_id, to)?.is_none() {
-                    return Err(Fault::new(Reason::NotFound, "a box is handed over to one of its members"));
+                    return Err(Fault::new(
+                        Reason::NotFound,
+                        "a box can only be handed over to one of its members",
+                    ));
                 }
                 forget_answers_of(t, from)?;
                 set_role(t, box_id, from, Role::Admin)?;
@@ -267,7 +270,7 @@ fn must_have_an_owner(transaction: &Transaction<'_>, box_id: BoxId) -> Result<()
     let sql = "select 1 from memberships where box_id = $1 and role = 'owner' limit 1";
     match transaction.first(sql, &[box_id.into()])? {
         Some(_) => Ok(()),
-        None => Err(Fault::new(Reason::Conflict, "a box keeps at least one owner")
+        None => Err(Fault::new(Reason::Conflict, "a box must have at least one owner")
             .hint("make somebody else owner first")),
     }
 }

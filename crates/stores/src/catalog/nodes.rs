@@ -150,7 +150,7 @@ impl Nodes for Sql {
             let task = server.shared().runtime().spawn(async move {
                 loop {
                     if let Err(error) = listen(&address, &channel, &node, &sender).await {
-                        tracing::warn!(%error, "Cannot hear the other nodes; listening again");
+                        tracing::warn!(%error, "Lost the notifications of other nodes; reconnecting");
                     }
                     tokio::time::sleep(LISTEN_AGAIN).await;
                 }

@@ -24,7 +24,10 @@ impl Reindexing for Sql {
                 must_exist(t, box_id)?;
                 let running = "select 1 from reindexes where box_id = $1 and state = 'running'";
                 if t.first(running, &[box_id.into()])?.is_some() {
-                    return Err(Fault::new(Reason::Conflict, "the box is being reindexed already"));
+                    return Err(Fault::new(
+                        Reason::Conflict,
+                        "the index of this box is being rebuilt already",
+                    ));
                 }
                 t.execute(
                     "insert into reindexes (box_id, action, state, done, total, note, asked_at)

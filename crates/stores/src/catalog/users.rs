@@ -189,8 +189,11 @@ impl Users for Sql {
 /// Where there was an operator who can sign in, one stays.
 fn must_keep_an_operator(transaction: &Transaction<'_>, before: i64) -> Result<(), Fault> {
     if before > 0 && able_operators(transaction)? == 0 {
-        return Err(Fault::new(Reason::Conflict, "the server keeps at least one operator who can sign in")
-            .hint("make somebody else operator first"));
+        return Err(Fault::new(
+            Reason::Conflict,
+            "the server must have at least one operator who can sign in",
+        )
+        .hint("make somebody else operator first"));
     }
     Ok(())
 }
@@ -238,7 +241,7 @@ pub(super) fn add(
         ],
     )?;
     if added == 0 {
-        return Err(Fault::new(Reason::Conflict, format!("there is a user {} already", user.email)));
+        return Err(Fault::new(Reason::Conflict, format!("there is already a user {}", user.email)));
     }
     let user = find_user(transaction, id)?;
     let user = user.ok_or_else(|| Error::Corrupt("the new user is not there".into()))?;

@@ -209,7 +209,7 @@ pub(super) fn write_failure(
     let what = if job.sha256 == file.sha256 {
         "reading it again failed"
     } else {
-        "a newer version could not be read"
+        "a newer version could not be processed"
     };
     let mut warnings = file.warnings;
     warnings.retain(|warning| !warning.starts_with(STAYS));

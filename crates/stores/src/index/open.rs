@@ -318,7 +318,7 @@ fn refuse_other_model(connection: &Connection, incoming: &Incoming) -> Result<()
 
 /// What is said of vectors that cannot be compared.
 pub(super) fn other_model(stored: &str, other: &str) -> Fault {
-    let cause = format!("the box was indexed with the model {stored}, but the server runs {other}");
+    let cause = format!("the box was indexed with the model {stored}, but the server uses {other}");
     Fault::new(Reason::Conflict, cause)
         .hint("the operator can run `quire reindex BOX`, or set models.embedder back")
 }

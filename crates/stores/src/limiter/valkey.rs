@@ -107,7 +107,9 @@ impl Valkey {
         match self.counted(key, user, now, count).await {
             Ok(counted) => {
                 if self.was_away.swap(false, Ordering::Relaxed) {
-                    tracing::info!("The limiter's server is back: requests are counted over all nodes again");
+                    tracing::info!(
+                        "The rate limit server is available again: requests are counted over all nodes"
+                    );
                 }
                 Some(self.verdict(counted))
             }
@@ -119,7 +121,7 @@ impl Valkey {
                         Some(_) => "this node counts by itself, up to its share",
                         None => "all requests are refused",
                     };
-                    tracing::error!(%error, "The limiter's server is away: {instead}");
+                    tracing::error!(%error, "The rate limit server is unavailable: {instead}");
                 }
                 None
             }
@@ -194,7 +196,8 @@ fn share(limits: Limits, nodes: u32) -> Limits {
 }
 
 fn away() -> Fault {
-    Fault::new(Reason::UpstreamUnavailable, "requests cannot be counted just now").retry_after(PAUSE)
+    Fault::new(Reason::UpstreamUnavailable, "the rate limit server cannot be reached; try again shortly")
+        .retry_after(PAUSE)
 }
 
 #[async_trait]

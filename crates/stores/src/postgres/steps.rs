@@ -51,7 +51,11 @@ pub(crate) async fn run(
             return Err(Error::TooNew { found: done, known });
         }
         if done > known {
-            tracing::warn!(done, known, "The tables are of a newer version than this program, which goes on");
+            tracing::warn!(
+                done,
+                known,
+                "The tables were made by a newer version than this program; continuing"
+            );
         }
         let Some(step) = steps.get(done as usize) else {
             return Ok(connection.batch_execute("commit").await?);

@@ -23,7 +23,9 @@ impl FromStr for IdempotencyKey {
 
     fn from_str(text: &str) -> Result<Self, String> {
         if !(1..=255).contains(&text.len()) || !text.bytes().all(|byte| byte.is_ascii_graphic()) {
-            return Err("an idempotency key has 1 to 255 visible ASCII characters and no spaces".into());
+            return Err(
+                "an Idempotency-Key must have 1 to 255 visible ASCII characters without spaces".into()
+            );
         }
         Ok(IdempotencyKey(text.to_string()))
     }

@@ -28,7 +28,7 @@ impl FromStr for BoxName {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        name_of(text, 200).map(BoxName).ok_or_else(|| "a box name has 1 to 200 characters".into())
+        name_of(text, 200).map(BoxName).ok_or_else(|| "a box name must have 1 to 200 characters".into())
     }
 }
 

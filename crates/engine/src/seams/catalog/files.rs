@@ -35,7 +35,7 @@ impl FromStr for FileName {
     fn from_str(text: &str) -> Result<Self, String> {
         let last = text.rsplit(['/', '\\']).next().unwrap_or_default();
         let plain: String = last.chars().filter(|c| !c.is_control()).collect();
-        name_of(&plain, 255).map(FileName).ok_or_else(|| "a file name has 1 to 255 characters".into())
+        name_of(&plain, 255).map(FileName).ok_or_else(|| "a file name must have 1 to 255 characters".into())
     }
 }
 

@@ -29,7 +29,7 @@ impl FromStr for KeyName {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        name_of(text, 100).map(KeyName).ok_or_else(|| "a key name has 1 to 100 characters".into())
+        name_of(text, 100).map(KeyName).ok_or_else(|| "a key name must have 1 to 100 characters".into())
     }
 }
 

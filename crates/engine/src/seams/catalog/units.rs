@@ -112,7 +112,7 @@ impl Balance {
         self.remaining().saturating_sub(self.held)
     }
 
-    /// When the quota is whole again.
+    /// When the quota resets.
     pub fn resets_at(&self) -> Timestamp {
         self.month.end()
     }
@@ -122,11 +122,15 @@ impl Balance {
         let (free, monthly, reset) = (self.free(), self.monthly, self.resets_at());
         let wait = reset.as_millisecond().saturating_sub(now.as_millisecond());
         let cause = format!(
-            "this call may cost up to {most} intelligence units; {free} of this month's {monthly} are free until {reset}"
+            "this call may cost up to {most} intelligence units, but only {free} of the {monthly} for this month are left; the quota resets on {reset}"
         );
         let fault = Fault::new(Reason::UnitsExhausted, cause)
             .retry_after(Duration::from_millis(u64::try_from(wait).unwrap_or(0)));
-        if free == 0 { fault } else { fault.hint(&format!("send \"max_units\": {free} to do with less")) }
+        if free == 0 {
+            fault
+        } else {
+            fault.hint(&format!("send \"max_units\": {free} to limit the call to that"))
+        }
     }
 }
 

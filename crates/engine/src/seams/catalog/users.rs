@@ -117,7 +117,7 @@ impl FromStr for PersonName {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        name_of(text, 100).map(PersonName).ok_or_else(|| "a name has 1 to 100 characters".into())
+        name_of(text, 100).map(PersonName).ok_or_else(|| "a name must have 1 to 100 characters".into())
     }
 }
 

@@ -1,4 +1,4 @@
-//! `quire eval`: how well a box is searched, by questions whose answers are known.
+//! `quire eval`: how well searches of a box work, with questions whose answers are known.
 
 mod measures;
 mod questions;
@@ -21,14 +21,13 @@ use super::{
     local, output,
     search::How,
 };
-use crate::http::tls;
 
 #[derive(Args)]
 #[command(after_help = FORMAT)]
 pub(super) struct Eval {
     /// Box: its id or its name
     r#box: String,
-    /// Questions, one JSON object a line
+    /// Questions, one JSON object per line
     #[arg(value_name = "QUESTIONS.jsonl")]
     questions: PathBuf,
     /// Write a report with plots, one HTML file
@@ -57,9 +56,9 @@ struct Outcome {
 
 pub(super) async fn run(global: &Global, eval: Eval) -> Result<(), Fault> {
     let questions = questions::read(&eval.questions)?;
-    let api = eval.connection.open(tls::certificate_path(&global.data))?;
+    let api = eval.connection.open(global)?;
     let box_id = api.find_box(&eval.r#box).await?;
-    let bar = ProgressBar::new(questions.len() as u64);
+    let bar = ProgressBar::new(questions.len() as u64).with_style(output::bar("Searching", "questions"));
     if global.json {
         bar.set_draw_target(ProgressDrawTarget::hidden());
     }

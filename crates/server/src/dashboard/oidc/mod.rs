@@ -81,7 +81,7 @@ impl Provider {
             .timeout(TIMEOUT)
             .redirect(reqwest::redirect::Policy::none())
             .build()
-            .inspect_err(|error| tracing::error!(%error, "No sign-in with OpenID Connect"))
+            .inspect_err(|error| tracing::error!(%error, "OpenID Connect sign-in is not available"))
             .ok()?;
         Some(Provider { settings: settings.clone(), issuer, http, known: RwLock::new(None) })
     }

@@ -15,6 +15,7 @@ use crate::{
     http::{
         auth::{Asking, ReadingBox},
         error::ErrorEnvelope,
+        query::{Nothing, Parameters},
         reply::{Envelope, Reply, Success},
     },
 };
@@ -53,10 +54,14 @@ fn object(record: BoxRecord, caller: &Caller) -> BoxObject {
     (status = 200, description = "The boxes, oldest first", body = Envelope<BoxList>),
     (status = "4XX", description = "The key is not usable, or a limit is exceeded", body = ErrorEnvelope)
 ))]
-pub(super) async fn list(State(app): State<App>, Asking(caller): Asking) -> Reply<BoxList> {
+pub(super) async fn list(
+    State(app): State<App>,
+    Asking(caller): Asking,
+    query: Parameters<Nothing>,
+) -> Reply<BoxList> {
     let records = app.catalog.boxes_of(&caller.readable()).await?;
     let boxes: Vec<_> = records.into_iter().map(|record| object(record, &caller)).collect();
-    Ok(Success::new(BoxList { total: boxes.len(), boxes }))
+    Ok(Success::with_warnings(BoxList { total: boxes.len(), boxes }, query.warnings))
 }
 
 /// Shows one box.
@@ -68,7 +73,8 @@ pub(super) async fn show(
     State(app): State<App>,
     Asking(caller): Asking,
     ReadingBox(reading): ReadingBox,
+    query: Parameters<Nothing>,
 ) -> Reply<BoxObject> {
     let record = app.catalog.boxes_of(&[reading]).await?.pop().ok_or_else(no_such_box)?;
-    Ok(Success::new(object(record, &caller)))
+    Ok(Success::with_warnings(object(record, &caller), query.warnings))
 }

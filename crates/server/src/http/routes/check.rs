@@ -10,6 +10,7 @@ use crate::{
     http::{
         auth::Asking,
         error::ErrorEnvelope,
+        query::{Nothing, Parameters},
         reply::{Envelope, Reply, Success},
         units,
     },
@@ -63,12 +64,16 @@ struct Units {
     (status = 200, description = "All is well", body = Envelope<Check>),
     (status = "4XX", description = "The key is not usable, or a limit is exceeded", body = ErrorEnvelope)
 ))]
-pub(super) async fn check(State(app): State<App>, Asking(caller): Asking) -> Reply<Check> {
+pub(super) async fn check(
+    State(app): State<App>,
+    Asking(caller): Asking,
+    query: Parameters<Nothing>,
+) -> Reply<Check> {
     let limit =
         |limit: engine::seams::limiter::Limit| Limit { requests: limit.requests, window_s: limit.window_s };
     let limits = app.config.limits.requests();
     let balance = units::balance(&app, caller.user).await?;
-    Ok(Success::new(Check {
+    let check = Check {
         message: "ok",
         version: env!("CARGO_PKG_VERSION"),
         time: Timestamp::now(),
@@ -84,5 +89,6 @@ pub(super) async fn check(State(app): State<App>, Asking(caller): Asking) -> Rep
             remaining: balance.remaining(),
             resets_at: balance.resets_at(),
         },
-    }))
+    };
+    Ok(Success::with_warnings(check, query.warnings))
 }

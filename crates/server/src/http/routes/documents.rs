@@ -29,6 +29,7 @@ use crate::{
         auth::{Asking, ReadingBox, ReadingFile},
         body::JsonBody,
         error::{ErrorEnvelope, Failure},
+        query::{Nothing, Parameters},
         reply::{Envelope, Reply, Success},
     },
 };
@@ -153,10 +154,8 @@ pub(super) async fn retrieve_full(
     body: JsonBody<FullBody>,
 ) -> Result<Response, Failure> {
     let wanted = PageRanges::parse(body.value.pages.as_deref())?;
-    let sources = body
-        .value
-        .sources
-        .ok_or_else(|| Fault::missing("sources", "a non-empty array of file identifiers"))?;
+    let sources =
+        body.value.sources.ok_or_else(|| Fault::missing("sources", "an array of at least one file id"))?;
     let partial = body.value.partial.unwrap_or(false);
     let (files, missing) = sources::find(&app, &reading, sources, partial).await?;
     let answer = Answer { files, wanted, missing: partial.then_some(missing), warnings: body.warnings };
@@ -187,7 +186,7 @@ impl PageRanges {
                 _ => {
                     return Err(Fault::invalid(
                         "pages",
-                        format!("`pages`: `{part}` is no page range such as 1-3,7"),
+                        format!("`pages`: `{part}` is not a page range; use the form 1-3,7"),
                     ));
                 }
             }
@@ -227,7 +226,7 @@ impl Answer {
         let (sender, mut receiver) = mpsc::channel::<Part>(1);
         tokio::spawn(async move {
             if let Err(fault) = self.write(&app, &reading, &sender).await {
-                tracing::error!(error = ?fault, "A document could not be read to its end");
+                tracing::error!(error = ?fault, "A document could not be read completely");
                 // Cuts the connection, so that nobody takes half an answer for a whole one.
                 let _ = sender.send(Err(std::io::Error::other("reading failed"))).await;
             }
@@ -369,7 +368,11 @@ struct PageReport {
         (status = 200, description = "One entry a page", body = Envelope<Report>),
         (status = "4XX", description = "The key or its role does not allow it, or there is no such file", body = ErrorEnvelope)
     ))]
-pub(super) async fn report(State(app): State<App>, file: ReadingFile) -> Reply<Report> {
+pub(super) async fn report(
+    State(app): State<App>,
+    file: ReadingFile,
+    query: Parameters<Nothing>,
+) -> Reply<Report> {
     let record = file.record;
     let mut pages = Vec::new();
     let mut all = Pages::of(&app, &file.reading, record.id, vec![1..=u32::MAX]).await?;
@@ -385,7 +388,7 @@ pub(super) async fn report(State(app): State<App>, file: ReadingFile) -> Reply<R
             warnings: page.warnings,
         }));
     }
-    Ok(Success::new(Report {
+    let report = Report {
         file_id: record.id,
         name: record.name.as_str().to_string(),
         media_type: record.media_type,
@@ -395,7 +398,8 @@ pub(super) async fn report(State(app): State<App>, file: ReadingFile) -> Reply<R
         page_count: record.extent.pages,
         char_count: record.extent.characters,
         pages,
-    }))
+    };
+    Ok(Success::with_warnings(report, query.warnings))
 }
 
 #[cfg(test)]

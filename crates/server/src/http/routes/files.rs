@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use axum::extract::{Query, State, rejection::QueryRejection};
+use axum::extract::State;
 use engine::{
     Fault, Reason,
     access::Reading,
@@ -21,9 +21,10 @@ use crate::{
         BASE,
         actor::Actor,
         auth::{Asking, ReadingBox, ReadingFile, WritingFile},
-        body::{JsonBody, parameters},
+        body::JsonBody,
         error::ErrorEnvelope,
         origin::Origin,
+        query::{Nothing, Parameters},
         reply::{Envelope, Reply, Success},
         token,
     },
@@ -105,19 +106,19 @@ impl FileObject {
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct ListQuery {
-    /// Only this box; every box of the key where it is left out.
+    /// Only this box; every box that the key can use if left out.
     box_id: Option<String>,
-    /// How many at most, 1 to 200; 50 where it is left out.
+    /// The most files to return, 1 to 200; 50 if left out.
     limit: Option<String>,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     cursor: Option<String>,
     /// A part of the name.
     query: Option<String>,
-    /// One or more states, with commas between them.
+    /// One or more statuses, separated by commas.
     status: Option<String>,
-    /// Labels that a file must all have, with commas between them.
+    /// Tags that a file must all have, separated by commas.
     tags: Option<String>,
-    /// name, createdAt, updatedAt, storageSize or pages; a minus sign before it turns the order round.
+    /// name, createdAt, updatedAt, storageSize or pages; a minus sign before it reverses the order.
     sort: Option<String>,
 }
 
@@ -142,7 +143,7 @@ impl ListQuery {
         let limit = match self.limit.as_deref().map(str::parse::<u32>) {
             None => 50,
             Some(Ok(limit)) if (1..=200).contains(&limit) => limit,
-            Some(_) => return Err(Fault::invalid("limit", "`limit` is a number from 1 to 200")),
+            Some(_) => return Err(Fault::invalid("limit", "`limit` must be a whole number from 1 to 200")),
         };
         let sort = self.sort.as_deref().unwrap_or("-createdAt");
         let (descending, field) = sort.strip_prefix('-').map_or((false, sort), |field| (true, field));
@@ -184,12 +185,14 @@ fn read_cursor(text: &str, sort: &str) -> Result<FileCursor, Fault> {
     let cursor: Option<Cursor> = token::decode(text).and_then(|bytes| serde_json::from_slice(&bytes).ok());
     match cursor {
         Some(cursor) if cursor.sort == sort => Ok(cursor.at),
-        Some(_) => {
-            Err(Fault::invalid("cursor", "the cursor belongs to another `sort`; start again without it"))
-        }
-        None => {
-            Err(Fault::invalid("cursor", "the cursor is not one of ours; use `next_cursor` as it was given"))
-        }
+        Some(_) => Err(Fault::invalid(
+            "cursor",
+            "the cursor belongs to a list with a different `sort`; start again without it",
+        )),
+        None => Err(Fault::invalid(
+            "cursor",
+            "the cursor is not valid; use `next_cursor` of the previous page unchanged",
+        )),
     }
 }
 
@@ -198,19 +201,20 @@ fn write_cursor(at: FileCursor, sort: &str) -> String {
     token::encode(&serde_json::to_vec(&cursor).expect("plain JSON"))
 }
 
-async fn list(app: &App, readings: &[Reading], query: &ListQuery, origin: &Origin) -> Reply<FileList> {
+async fn list(
+    app: &App,
+    readings: &[Reading],
+    query: Parameters<ListQuery>,
+    origin: &Origin,
+) -> Reply<FileList> {
+    let Parameters { value: query, warnings } = query;
     let page = app.catalog.list_files(readings, query.wanted()?).await?;
     let sort = query.sort.as_deref().unwrap_or("-createdAt");
     let files: Vec<_> = page.files.into_iter().map(|file| FileObject::of(file, origin)).collect();
     let next_cursor = page.next.map(|at| write_cursor(at, sort));
     let usage = ListUsage { files: files.len() };
-    Ok(Success::new(FileList {
-        files,
-        total: page.total,
-        has_more: next_cursor.is_some(),
-        next_cursor,
-        usage,
-    }))
+    let (total, has_more) = (page.total, next_cursor.is_some());
+    Ok(Success::with_warnings(FileList { files, total, has_more, next_cursor, usage }, warnings))
 }
 
 /// Lists the files of one box.
@@ -224,9 +228,9 @@ pub(super) async fn list_box(
     State(app): State<App>,
     ReadingBox(reading): ReadingBox,
     origin: Origin,
-    query: Result<Query<ListQuery>, QueryRejection>,
+    query: Parameters<ListQuery>,
 ) -> Reply<FileList> {
-    list(&app, &[reading], &parameters(query)?, &origin).await
+    list(&app, &[reading], query, &origin).await
 }
 
 /// Lists the files of one box or of all boxes that the key may be used on.
@@ -238,35 +242,43 @@ pub(super) async fn list_all(
     State(app): State<App>,
     Asking(caller): Asking,
     origin: Origin,
-    query: Result<Query<ListQuery>, QueryRejection>,
+    query: Parameters<ListQuery>,
 ) -> Reply<FileList> {
-    let query = parameters(query)?;
-    let readings = match &query.box_id {
+    let readings = match &query.value.box_id {
         Some(id) => vec![caller.may_read(id.parse().map_err(|_| engine::access::no_such_box())?)?],
         None => caller.readable(),
     };
-    list(&app, &readings, &query, &origin).await
+    list(&app, &readings, query, &origin).await
+}
+
+/// How a link to a file is opened.
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(super) struct Opened {
+    /// The page that a browser is taken to in the dashboard; without effect on the answer.
+    #[expect(dead_code, reason = "links in answers carry it for browsers")]
+    page: Option<String>,
 }
 
 /// Shows one file.
 #[utoipa::path(get, path = "/files/{file_id}", tag = "files",
-    params(("file_id" = String, Path, description = "The file")),
+    params(("file_id" = String, Path, description = "The file"), Opened),
     responses(
         (status = 200, description = "The file", body = Envelope<FileObject>),
         (status = "4XX", description = "The key or its role does not allow it, or there is no such file", body = ErrorEnvelope)
     ))]
-pub(super) async fn show(file: ReadingFile, origin: Origin) -> Reply<FileObject> {
-    Ok(Success::new(FileObject::of(file.record, &origin)))
+pub(super) async fn show(file: ReadingFile, origin: Origin, query: Parameters<Opened>) -> Reply<FileObject> {
+    Ok(Success::with_warnings(FileObject::of(file.record, &origin), query.warnings))
 }
 
 /// What can be changed about a file.
 #[derive(Deserialize, ToSchema)]
 pub(super) struct Changes {
-    /// Another name.
+    /// A new name.
     name: Option<String>,
-    /// Other labels, in place of those it has.
+    /// New tags, in place of those it has.
     tags: Option<Vec<String>>,
-    /// Laid over the metadata it has; a null takes an entry away.
+    /// Merged into the metadata it has; null removes an entry.
     #[schema(value_type = Option<Object>)]
     metadata: Option<Metadata>,
 }
@@ -325,7 +337,7 @@ struct RemovedCounts {
     vectors: u64,
 }
 
-/// Deletes a file for good; from the answer on nothing of it can be found.
+/// Deletes a file permanently; once this is answered, nothing of it can be found.
 #[utoipa::path(delete, path = "/files/{file_id}", tag = "files",
     params(("file_id" = String, Path, description = "The file")),
     responses(
@@ -336,6 +348,7 @@ pub(super) async fn delete(
     State(app): State<App>,
     file: WritingFile,
     actor: Actor,
+    query: Parameters<Nothing>,
 ) -> Reply<DeletionReceipt> {
     let receipt = app.library.delete(&file.writing, file.id).await?.ok_or_else(no_such_file)?;
     actor.note(Action::FileDeleted, receipt.file.box_id, receipt.file.name.as_str()).await?;
@@ -345,19 +358,20 @@ pub(super) async fn delete(
         chunks: receipt.removed.chunks,
         vectors: receipt.removed.vectors,
     };
-    Ok(Success::new(DeletionReceipt {
+    let receipt = DeletionReceipt {
         file_id: file.id,
         name: receipt.file.name.as_str().to_string(),
         sha256: receipt.file.sha256,
         deleted: true,
         deleted_at: Timestamp::now(),
         removed,
-    }))
+    };
+    Ok(Success::with_warnings(receipt, query.warnings))
 }
 
 /// The one answer for a file that does not exist and for a file of somebody else.
 pub(crate) fn no_such_file() -> Fault {
-    Fault::new(Reason::NotFound, "there is no such file, or this key has no access to it").param("file_id")
+    Fault::new(Reason::NotFound, "the file does not exist, or this key has no access to it").param("file_id")
 }
 
 #[cfg(test)]

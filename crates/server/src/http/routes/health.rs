@@ -23,7 +23,7 @@ pub(super) async fn alive() -> Reply<Health> {
 /// The store answers.
 pub(super) async fn ready(State(app): State<App>) -> Reply<Health> {
     app.catalog.access_version().await.map_err(|fault| {
-        let mut unready = Fault::new(Reason::Overloaded, "the store does not answer");
+        let mut unready = Fault::new(Reason::Overloaded, "the database does not respond; try again shortly");
         unready.source = fault.source;
         unready.retry_after(Duration::from_secs(5))
     })?;

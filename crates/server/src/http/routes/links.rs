@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use axum::{
     body::Body,
-    extract::{Path, Query, State, rejection::QueryRejection},
+    extract::{Path, State},
     http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
@@ -19,10 +19,11 @@ use crate::{
     http::{
         audience::Audience,
         auth::{self, Asking, ReadingFile},
-        body::{JsonBody, parameters},
+        body::JsonBody,
         error::{ErrorEnvelope, Failure},
         links::Link,
         origin::Origin,
+        query::Parameters,
         reply::{Envelope, Reply, Success},
     },
 };
@@ -37,7 +38,7 @@ const LIVES: std::ops::RangeInclusive<u64> = 60..=3600;
 pub(super) struct LinkQuery {
     /// The file.
     file_id: Option<String>,
-    /// Seconds until the link dies, 60 to 3600; 900 where it is left out.
+    /// Seconds until the link expires, 60 to 3600; 900 if left out.
     #[schema(value_type = Option<u64>)]
     #[param(value_type = Option<u64>)]
     expires_in: Option<Seconds>,
@@ -79,7 +80,8 @@ impl LinkQuery {
             Some(Seconds::Text(text)) => text.parse().ok(),
             Some(Seconds::Other(_)) => None,
         };
-        let wrong = || Fault::invalid("expires_in", "`expires_in` is a number of seconds from 60 to 3600");
+        let wrong =
+            || Fault::invalid("expires_in", "`expires_in` must be a number of seconds from 60 to 3600");
         seconds.filter(|seconds| LIVES.contains(seconds)).ok_or_else(wrong)
     }
 
@@ -87,7 +89,7 @@ impl LinkQuery {
         match self.disposition.as_deref() {
             None | Some("attachment") => Ok(false),
             Some("inline") => Ok(true),
-            Some(_) => Err(Fault::invalid("disposition", "`disposition` is attachment or inline")),
+            Some(_) => Err(Fault::invalid("disposition", "`disposition` must be attachment or inline")),
         }
     }
 }
@@ -96,7 +98,7 @@ async fn make(
     app: &App,
     caller: &Caller,
     file: FileRecord,
-    query: &LinkQuery,
+    (query, warnings): (&LinkQuery, Vec<String>),
     origin: &Origin,
 ) -> Reply<SignedUrl> {
     let (expires_in, inline) = (query.life()?, query.inline()?);
@@ -104,7 +106,7 @@ async fn make(
         Timestamp::from_second(Timestamp::now().as_second() + expires_in as i64).map_err(Fault::internal)?;
     let link = Link { file: file.id, expires_at, prefix: caller.prefix.clone(), inline };
     let url = format!("{origin}/d/{}", link.sign(&app.link_secret));
-    Ok(Success::new(SignedUrl {
+    let made = SignedUrl {
         file_id: file.id,
         name: file.name.as_str().to_string(),
         media_type: file.media_type,
@@ -114,11 +116,13 @@ async fn make(
         url,
         expires_in,
         expires_at,
-    }))
+    };
+    Ok(Success::with_warnings(made, warnings))
 }
 
 async fn named(app: &App, caller: &Caller, query: &LinkQuery) -> Result<FileRecord, Fault> {
-    let id = query.file_id.as_deref().ok_or_else(|| Fault::missing("file_id", "the file to link to"))?;
+    let id =
+        query.file_id.as_deref().ok_or_else(|| Fault::missing("file_id", "the id of the file to link to"))?;
     let id = id.parse().map_err(|_| no_such_file())?;
     Ok(auth::readable_file(app, caller, id).await?.record)
 }
@@ -135,9 +139,10 @@ pub(super) async fn of_file(
     Asking(caller): Asking,
     file: ReadingFile,
     origin: Origin,
-    query: Result<Query<LinkQuery>, QueryRejection>,
+    query: Parameters<LinkQuery>,
 ) -> Reply<SignedUrl> {
-    make(&app, &caller, file.record, &parameters(query)?, &origin).await
+    let Parameters { value, warnings } = query;
+    make(&app, &caller, file.record, (&value, warnings), &origin).await
 }
 
 /// Makes a link to the original of a file. Free.
@@ -149,10 +154,10 @@ pub(super) async fn by_query(
     State(app): State<App>,
     Asking(caller): Asking,
     origin: Origin,
-    query: Result<Query<LinkQuery>, QueryRejection>,
+    query: Parameters<LinkQuery>,
 ) -> Reply<SignedUrl> {
-    let query = parameters(query)?;
-    make(&app, &caller, named(&app, &caller, &query).await?, &query, &origin).await
+    let Parameters { value, warnings } = query;
+    make(&app, &caller, named(&app, &caller, &value).await?, (&value, warnings), &origin).await
 }
 
 /// Makes a link to the original of a file. Free.
@@ -166,7 +171,8 @@ pub(super) async fn by_body(
     origin: Origin,
     body: JsonBody<LinkQuery>,
 ) -> Reply<SignedUrl> {
-    make(&app, &caller, named(&app, &caller, &body.value).await?, &body.value, &origin).await
+    let JsonBody { value, warnings } = body;
+    make(&app, &caller, named(&app, &caller, &value).await?, (&value, warnings), &origin).await
 }
 
 /// Sends an original. The link is the permission: it dies with its expiry, the file, the key or the owner's role.
@@ -178,7 +184,10 @@ pub(super) async fn download(
     let link = Link::verify(&token, &app.link_secret, Timestamp::now())?;
     let dead = |fault: Fault| match fault.reason {
         Reason::NotFound | Reason::Internal => fault,
-        _ => Fault::new(Reason::KeyScope, "the key that made this link, or its role, is no longer good"),
+        _ => Fault::new(
+            Reason::KeyScope,
+            "the key that created this link, or the role of its user, is no longer valid",
+        ),
     };
     let caller = auth::usable(&app, &link.prefix).await.map_err(dead)?;
     let file = auth::readable_file(&app, &caller, link.file).await.map_err(dead)?.record;
@@ -228,7 +237,7 @@ pub(crate) async fn send(
 }
 
 fn unsatisfiable(size: u64) -> Response {
-    let cause = format!("the file has {size} bytes; the range asked for lies outside");
+    let cause = format!("the file has {size} bytes; the requested range is outside of it");
     let mut response = Failure(Fault::new(Reason::InvalidParameter, cause).param("Range")).into_response();
     *response.status_mut() = StatusCode::RANGE_NOT_SATISFIABLE;
     let range = HeaderValue::try_from(format!("bytes */{size}")).expect("digits");

@@ -10,6 +10,7 @@ mod health;
 pub mod inputs;
 pub(crate) mod links;
 mod models;
+mod openapi;
 pub(crate) mod search;
 mod sources;
 pub(crate) mod upload;
@@ -20,9 +21,9 @@ pub(crate) use files::no_such_file;
 use axum::{
     Router,
     extract::DefaultBodyLimit,
-    response::IntoResponse,
     routing::{get, post},
 };
+use tower::ServiceExt;
 use utoipa::{
     Modify, OpenApi,
     openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme},
@@ -32,7 +33,7 @@ use utoipa_axum::{router::OpenApiRouter, routes};
 use super::{BASE, error::ErrorEnvelope, layers};
 use crate::{app::App, dashboard};
 
-/// Where the description of the API is, under the base path; the one route there that needs no key.
+/// Where the description of the API is, below the base path; the only route there that needs no key.
 pub const OPENAPI: &str = "/openapi.json";
 
 /// The head of the `OpenAPI` document; the routes fill in the rest.
@@ -93,11 +94,7 @@ pub fn description() -> utoipa::openapi::OpenApi {
 /// All routes with all layers around them.
 pub fn router(app: &App) -> Router {
     let (api, _) = api().split_for_parts();
-    let description = description().to_json().expect("an OpenAPI document is plain JSON");
-    let api = api.route(
-        OPENAPI,
-        get(async move || ([("content-type", "application/json")], description).into_response()),
-    );
+    let api = api.route(OPENAPI, openapi::route(&description()));
     // What OpenAI clients look for and will not find.
     let api = ["/completions", "/responses"]
         .into_iter()
@@ -113,7 +110,8 @@ pub fn router(app: &App) -> Router {
         .with_state(app.clone())
         // Every reader of a body has its own limit.
         .layer(DefaultBodyLimit::disable());
-    layers::stack(app, routes)
+    let stack = layers::stack(app, routes);
+    Router::new().fallback_service(stack.into_service().map_response(layers::keep_allow_to_405))
 }
 
 /// The metrics, for a loopback listener of their own.

@@ -35,33 +35,33 @@ pub(super) struct SearchBody {
     /// The question, 1 to 4,000 characters.
     #[schema(example = "How long is the warranty?")]
     query: String,
-    /// Only these files; the whole box where it is left out.
+    /// Only these files; the whole box if left out.
     sources: Option<Vec<String>>,
-    /// How many passages at most, 1 to 50; 10 where it is left out.
+    /// The most passages to return, 1 to 50; 10 if left out.
     #[schema(minimum = 1, maximum = 50)]
     top_k: Option<usize>,
-    /// The least score of a passage, 0 to 1; 0 where it is left out.
+    /// The lowest score of a passage, 0 to 1; 0 if left out.
     #[schema(minimum = 0, maximum = 1)]
     threshold: Option<f32>,
     /// By meaning, by words, or by both.
     mode: Option<ModeName>,
-    /// Whether to look closer at the best candidates; true where it is left out.
+    /// Whether to rerank the best candidates; true if left out.
     rerank: Option<bool>,
     /// A condition on the files' metadata: `{"year": {"$gte": 2020}}`.
     #[schema(value_type = Option<Object>)]
     filter: Option<Value>,
-    /// Passages of one document at most.
+    /// The most passages of one document.
     #[schema(minimum = 1)]
     max_chunks_per_document: Option<usize>,
     /// Neighbouring passages to return with each, 0 to 3 on either side.
     #[schema(maximum = 3)]
     context: Option<usize>,
-    /// Whether to say how each passage came about, and why a source has none.
+    /// Whether to explain how each passage was found, and why a source has none.
     explain: Option<bool>,
-    /// The most that this search may cost, 1 to 5 intelligence units; less work is done to stay below.
+    /// The most intelligence units that this search may cost; less work is done to stay within them.
     #[schema(minimum = 1)]
     max_units: Option<u64>,
-    /// Whether to say only what the search would cost.
+    /// Whether to answer only what the search would cost.
     dry_run: Option<bool>,
 }
 
@@ -147,7 +147,7 @@ struct NeighbourObject {
     end: u32,
 }
 
-/// How a passage came about.
+/// How a passage was found.
 #[derive(Serialize, ToSchema)]
 struct ExplainObject {
     /// Its rank in each stage, from 1; null where the stage did not see it.
@@ -168,7 +168,7 @@ struct WhyNotObject {
     stage: engine::search::Stage,
 }
 
-/// Searches a box. Costs 1 to 5 intelligence units.
+/// Searches a box. Costs 1 to 4 intelligence units.
 #[utoipa::path(post, path = "/boxes/{box_id}/retrieve-documents", tag = "documents",
     params(("box_id" = String, Path, description = "The box")),
     request_body = SearchBody,
@@ -225,7 +225,10 @@ impl SearchBody {
     /// What the body says by itself, before anything is looked up.
     pub(super) fn wanted(self) -> Result<Wanted, Fault> {
         if self.max_units == Some(0) {
-            return Err(Fault::invalid("max_units", "`max_units` is 0; the least that a search costs is 1"));
+            return Err(Fault::invalid(
+                "max_units",
+                "`max_units` must be 1 or more; a search costs at least 1",
+            ));
         }
         let usual = SearchRequest::new(self.query);
         let request = SearchRequest {
@@ -315,7 +318,8 @@ impl ChunkObject {
             file_id: file.id,
             file_name: file.name.as_str().to_string(),
             media_type: file.media_type.clone(),
-            link: format!("{origin}{BASE}/files/{}#page={}", file.id, chunk.page),
+            // Programs read the file's record here; a browser is taken to this page of it in the dashboard.
+            link: format!("{origin}{BASE}/files/{}?page={page}#page={page}", file.id, page = chunk.page),
             page: chunk.page,
             page_end: chunk.page_end,
             start: chunk.start,

@@ -19,7 +19,7 @@ fn distinct(sources: Vec<String>) -> Result<Vec<String>, Fault> {
         return Err(Fault::invalid("sources", "`sources` must name at least one file"));
     }
     if sources.len() > MOST_SOURCES {
-        return Err(Fault::invalid("sources", format!("`sources` may name at most {MOST_SOURCES} files")));
+        return Err(Fault::invalid("sources", format!("`sources` can name at most {MOST_SOURCES} files")));
     }
     let mut seen = HashSet::new();
     Ok(sources.into_iter().filter(|source| seen.insert(source.clone())).collect())
@@ -50,7 +50,7 @@ pub(super) async fn find(
 
 fn unknown_source(source: &str) -> Fault {
     let shown: String = source.chars().take(100).collect();
-    Fault::new(Reason::NotFound, format!("the box has no file `{shown}`")).param("sources")
+    Fault::new(Reason::NotFound, format!("there is no file `{shown}` in this box")).param("sources")
 }
 
 /// A file whose text is there to be read.
@@ -60,12 +60,12 @@ fn readable(file: FileRecord) -> Result<FileRecord, Fault> {
     }
     let cause = match file.status {
         FileStatus::Failed => {
-            let why = file.error.as_deref().unwrap_or("it could not be read");
+            let why = file.error.as_deref().unwrap_or("it could not be processed");
             format!("`{}` ({}) failed: {why}", file.name.as_str(), file.id)
         }
         status => format!("`{}` ({}) is still {}", file.name.as_str(), file.id, status.as_str()),
     };
-    Err(Fault::new(Reason::NotReady, cause).param("sources").hint("GET /files/{file_id} shows how it stands"))
+    Err(Fault::new(Reason::NotReady, cause).param("sources").hint("GET /files/{file_id} shows its status"))
 }
 
 #[cfg(test)]

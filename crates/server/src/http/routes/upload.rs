@@ -152,7 +152,7 @@ impl Received {
     pub(crate) fn whole(self) -> Result<(Staged, impl FnOnce(&Staged) -> NewFile), Fault> {
         let Received { staged, name, metadata, tags, external_id, .. } = self;
         let (staged, sent_name, media_type) = staged
-            .ok_or_else(|| Fault::missing("file", "the form has no part of that name with a file in it"))?;
+            .ok_or_else(|| Fault::missing("file", "the form has no part named `file` with a file in it"))?;
         let name = name.unwrap_or(sent_name);
         let describe = move |staged: &Staged| NewFile {
             name,
@@ -189,7 +189,7 @@ async fn stage(app: &App, form: &mut Form, part: Part) -> Result<(Staged, FileNa
             let limit = app.config.limits.file_mb;
             return Err(Fault::new(Reason::TooLarge, format!("{} is larger than {limit} MB", name.as_str()))
                 .param("file")
-                .hint("split the file, or ask the operator to raise limits.file_mb"));
+                .hint("split the file, or ask the operator to raise the setting limits.file_mb"));
         }
         incoming.write(&bytes)?;
     }
@@ -202,15 +202,14 @@ pub(crate) fn parse_name(text: &str) -> Result<FileName, Fault> {
 }
 
 fn parse_metadata(text: &str) -> Result<Metadata, Fault> {
-    serde_json::from_str(text)
-        .map_err(|wrong| Fault::invalid("metadata", format!("`metadata` must be a JSON object: {wrong}")))
+    serde_json::from_str(text).map_err(|_| Fault::invalid("metadata", "`metadata` must be a JSON object"))
 }
 
-/// A JSON array of texts, or texts with commas between them.
+/// A JSON array of strings, or words with commas between them.
 pub(crate) fn parse_tags(text: &str) -> Result<Vec<String>, Fault> {
     let tags: Vec<String> = match text.trim().starts_with('[') {
-        true => serde_json::from_str(text).map_err(|wrong| {
-            Fault::invalid("tags", format!("`tags` must be a JSON array of texts: {wrong}"))
+        true => serde_json::from_str(text).map_err(|_| {
+            Fault::invalid("tags", "`tags` must be a JSON array of strings, or words with commas")
         })?,
         false => text.split(',').map(str::to_string).collect(),
     };
@@ -221,7 +220,8 @@ pub(super) fn check_tags(tags: Vec<String>) -> Result<Vec<String>, Fault> {
     let tags: Vec<String> =
         tags.iter().map(|tag| tag.trim().to_string()).filter(|tag| !tag.is_empty()).collect();
     if tags.len() > MOST_TAGS || tags.iter().any(|tag| tag.chars().count() > LONGEST_TAG) {
-        let cause = format!("a file has at most {MOST_TAGS} tags of at most {LONGEST_TAG} characters");
+        let cause =
+            format!("a file can have at most {MOST_TAGS} tags of at most {LONGEST_TAG} characters each");
         return Err(Fault::invalid("tags", cause));
     }
     Ok(tags)
@@ -230,7 +230,7 @@ pub(super) fn check_tags(tags: Vec<String>) -> Result<Vec<String>, Fault> {
 fn parse_external_id(text: &str) -> Result<String, Fault> {
     let id = text.trim();
     if !(1..=200).contains(&id.chars().count()) {
-        return Err(Fault::invalid("externalId", "`externalId` has 1 to 200 characters"));
+        return Err(Fault::invalid("externalId", "`externalId` must have 1 to 200 characters"));
     }
     Ok(id.to_string())
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use axum::extract::{Query, State, rejection::QueryRejection};
+use axum::extract::State;
 use engine::{
     Fault,
     seams::catalog::{Month, UsageLine},
@@ -15,8 +15,8 @@ use crate::{
     app::App,
     http::{
         auth::Asking,
-        body,
         error::ErrorEnvelope,
+        query::Parameters,
         reply::{Envelope, Reply, Success},
         units,
     },
@@ -86,9 +86,9 @@ struct PerOperation {
 pub(super) async fn usage(
     State(app): State<App>,
     Asking(caller): Asking,
-    query: Result<Query<UsageQuery>, QueryRejection>,
+    query: Parameters<UsageQuery>,
 ) -> Reply<UsageReport> {
-    let month = match body::parameters(query)?.month {
+    let month = match query.value.month {
         Some(text) => text.parse().map_err(|wrong: String| Fault::invalid("month", wrong))?,
         None => Month::of(Timestamp::now()),
     };
@@ -97,7 +97,7 @@ pub(super) async fn usage(
     let per_day = sums(&lines, |line| line.day.clone());
     let per_key = sums(&lines, |line| (line.key.clone(), key_name(line)));
     let per_operation = sums(&lines, |line| line.operation);
-    Ok(Success::new(UsageReport {
+    let report = UsageReport {
         month: month.to_string(),
         quota: balance.monthly,
         used: balance.used,
@@ -109,7 +109,8 @@ pub(super) async fn usage(
             .into_iter()
             .map(|(operation, sum)| PerOperation { operation: operation.as_str(), sum })
             .collect(),
-    }))
+    };
+    Ok(Success::with_warnings(report, query.warnings))
 }
 
 /// What is charged in the dashboard has no key, and so no name of one.

@@ -32,7 +32,7 @@ impl Page {
         self.headers.get(name).map_or("", |value| value.to_str().unwrap())
     }
 
-    fn location(&self) -> &str {
+    pub(crate) fn location(&self) -> &str {
         self.header("location")
     }
 
@@ -115,6 +115,13 @@ impl Browser {
 
     pub(crate) async fn get(&mut self, path: &str) -> Page {
         let request = self.request(Method::GET, path);
+        self.send(request).await
+    }
+
+    /// Opens an address as somebody who clicks a link: asks for a page to look at.
+    pub(crate) async fn open(&mut self, path: &str) -> Page {
+        let request =
+            self.request(Method::GET, path).header("accept", "text/html,application/xhtml+xml,*/*;q=0.8");
         self.send(request).await
     }
 

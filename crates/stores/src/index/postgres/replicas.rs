@@ -91,7 +91,7 @@ impl Replica {
 
     /// Leaves it alone for a while, after it failed.
     pub(super) fn rest(&self, error: &Error) {
-        tracing::warn!(%error, "A replica of the index failed; the primary is asked instead");
+        tracing::warn!(%error, "A replica of the index failed; using the primary instead");
         self.pool.forget_idle();
         *self.rests_until.lock() = Some(Instant::now() + REST);
     }

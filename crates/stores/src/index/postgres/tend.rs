@@ -27,7 +27,7 @@ pub(super) async fn run(shared: Weak<Shared>) {
         tokio::time::sleep(LOOK_EVERY).await;
         let Some(shared) = shared.upgrade() else { return };
         if let Err(error) = tend(&shared, INDEX_FROM).await {
-            tracing::warn!(%error, "Could not index the vectors of large boxes; their scans stay exact");
+            tracing::warn!(%error, "Could not index the vectors of large boxes; they are scanned exactly");
         }
     }
 }

@@ -213,8 +213,8 @@ impl Text {
     fn on_disk_index(&self, connection: &Connection, latest: i64) -> Result<Open, Fault> {
         match self.caught_up(connection, latest) {
             Ok(Some(open)) => return Ok(open),
-            Ok(None) => tracing::warn!("A text index does not belong to its box; making it anew"),
-            Err(error) => tracing::warn!(%error, "A text index could not be read; making it anew"),
+            Ok(None) => tracing::warn!("A text index does not belong to its box; rebuilding it"),
+            Err(error) => tracing::warn!(%error, "A text index could not be read; rebuilding it"),
         }
         self.discard();
         self.caught_up(connection, latest)?

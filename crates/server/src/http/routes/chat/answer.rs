@@ -128,7 +128,11 @@ impl CitationObject {
             index: citation.index,
             chunk_id: citation.chunk,
             file_id: citation.file,
-            url: format!("{origin}{BASE}/files/{}#page={}", citation.file, citation.page),
+            url: format!(
+                "{origin}{BASE}/files/{}?page={page}#page={page}",
+                citation.file,
+                page = citation.page
+            ),
             file_name: citation.file_name,
             page: citation.page,
             start: citation.start,
@@ -142,7 +146,7 @@ impl CitationObject {
 
 /// What an answer costs.
 fn price(work: ChatWorkDone) -> u64 {
-    cost::chat(work.context_tokens, work.generated_tokens)
+    cost::chat(work.search_units, work.context_tokens, work.generated_tokens)
 }
 
 fn finish_reason(finish: Finish) -> &'static str {
@@ -412,7 +416,7 @@ impl Frames {
             Err(fault) => {
                 // A failed call costs nothing.
                 if let Err(fault) = charge.release().await {
-                    tracing::error!(error = ?fault, "Could not end the charge of a stream");
+                    tracing::error!(error = ?fault, "Could not settle the charge for a stream");
                 }
                 self.fail(&fault);
             }

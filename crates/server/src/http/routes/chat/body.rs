@@ -2,17 +2,16 @@
 
 use engine::{
     Fault,
-    access::{Caller, Reading},
+    access::Reading,
     chat::ChatRequest,
     cost::{self, ChatWork},
-    ids::BoxId,
     seams::answerer::{Format, Sampling, Speaker, Turn},
 };
 use serde::Deserialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::super::sources;
+use super::{super::sources, named::NamedBox};
 use crate::app::App;
 
 /// Units that the dearest answer costs.
@@ -26,7 +25,7 @@ pub(crate) struct ChatBody {
     /// What was said; roles system, developer, user, assistant. The last user message is the question.
     #[schema(value_type = Vec<Object>)]
     messages: Option<Value>,
-    /// A box id or `box:<id>`; other names are ignored.
+    /// A box: its id or its name, also after `box:`. Any other name is ignored where the key can use only one box.
     model: Option<String>,
     /// Whether to send the answer while it is made.
     pub(super) stream: Option<bool>,
@@ -112,26 +111,14 @@ impl ChatBody {
         }
     }
 
-    /// The box that the request names, unless its path does.
-    pub(super) fn named_box(&self, caller: &Caller, header: Option<&str>) -> Result<Reading, Fault> {
+    /// How the request names its box, unless its path does.
+    pub(super) fn named_box<'a>(&'a self, header: Option<&'a str>) -> NamedBox<'a> {
         let extra = self.extra_body.as_ref().and_then(|extra| extra.box_id.as_deref());
-        let model = self.model.as_deref().map(str::trim);
-        let model = model.and_then(|model| match model.strip_prefix("box:") {
-            Some(id) => Some(id.trim()),
-            None => model.starts_with("box_").then_some(model),
-        });
-        if let Some(named) = self.box_id.as_deref().or(extra).or(header).or(model) {
-            let id: BoxId = named.trim().parse().map_err(|_| engine::access::no_such_box())?;
-            return caller.may_read(id);
-        }
-        let mut readable = caller.readable();
-        match (readable.pop(), readable.pop()) {
-            (Some(only), None) => Ok(only),
-            _ => Err(Fault::missing(
-                "model",
-                "name the box to ask, as `model`, as `box_id`, in the header X-Box-Id, or in the path \
-                 /boxes/{box_id}/chat/completions; GET /models lists them",
-            )),
+        let model = self.model.as_deref().map(str::trim).filter(|model| !model.is_empty());
+        match (self.box_id.as_deref().or(extra).or(header), model) {
+            (Some(id), _) => NamedBox::Id(id.trim()),
+            (None, Some(model)) => NamedBox::Model(model),
+            (None, None) => NamedBox::Nothing,
         }
     }
 
@@ -147,8 +134,8 @@ impl ChatBody {
         if !app.chat.can(&request.format) {
             return Err(Fault::invalid(
                 "response_format",
-                "`response_format`: this server answers by quoting, as text; JSON takes a language model \
-                 (answerer.kind)",
+                "`response_format`: this server answers by quoting, in text only; JSON requires a language model \
+                 (setting answerer.kind)",
             ));
         }
         if let Some(named) = sources {
@@ -163,7 +150,10 @@ impl ChatBody {
         self.refuse_what_we_cannot()?;
         let ours = self.ours();
         if ours.max_units == Some(0) {
-            return Err(Fault::invalid("max_units", "`max_units` is 0; the least that an answer costs is 1"));
+            return Err(Fault::invalid(
+                "max_units",
+                "`max_units` must be 1 or more; an answer costs at least 1",
+            ));
         }
         let fits = cost::chat_within(ours.max_units.unwrap_or(MOST_UNITS));
         let (turns, wishes) = conversation(self.messages.take())?;
@@ -173,6 +163,7 @@ impl ChatBody {
             threshold: ours.threshold.unwrap_or(usual.threshold),
             max_sources: ours.max_sources.unwrap_or(usual.max_sources),
             full_context: ours.full_context.unwrap_or(usual.full_context),
+            most: fits.search,
             max_context_tokens: fits.context_tokens,
             sampling: self.sampling(fits)?,
             format: format(self.response_format.take())?,
@@ -190,19 +181,26 @@ impl ChatBody {
         };
         for (name, value) in [("tools", &self.tools), ("functions", &self.functions)] {
             if given(value) {
-                let cause =
-                    format!("`{name}` cannot be used: quire answers from documents and calls nothing");
+                let cause = format!(
+                    "`{name}` is not supported: quire answers from documents and does not call tools"
+                );
                 return Err(Fault::invalid(name, cause));
             }
         }
         let spoken =
             |value: &Value| value.as_array().is_some_and(|kinds| kinds.iter().any(|kind| kind != "text"));
         if self.modalities.as_ref().is_some_and(spoken) {
-            return Err(Fault::invalid("modalities", "`modalities`: only text can be answered"));
+            return Err(Fault::invalid(
+                "modalities",
+                "`modalities` must be [\"text\"]: quire answers in text only",
+            ));
         }
         match self.n {
             None | Some(1) => Ok(()),
-            Some(n) => Err(Fault::invalid("n", format!("`n` is {n}; one answer is given at a time"))),
+            Some(n) => Err(Fault::invalid(
+                "n",
+                format!("`n` must be 1, not {n}: quire gives one answer per request"),
+            )),
         }
     }
 
@@ -211,7 +209,7 @@ impl ChatBody {
         within("top_p", self.top_p, 1.0)?;
         let wanted = self.max_completion_tokens.or(self.max_tokens);
         if wanted == Some(0) {
-            return Err(Fault::invalid("max_tokens", "`max_tokens` is 0; an answer has at least one"));
+            return Err(Fault::invalid("max_tokens", "`max_tokens` must be 1 or more, not 0"));
         }
         let wanted = wanted.map_or(usize::MAX, |most| usize::try_from(most).unwrap_or(usize::MAX));
         let most = wanted.min(fits.generated_tokens);
@@ -228,14 +226,16 @@ impl ChatBody {
 fn within(name: &str, value: Option<f32>, most: f32) -> Result<(), Fault> {
     match value {
         Some(value) if !(0.0..=most).contains(&value) => {
-            Err(Fault::invalid(name, format!("`{name}` is {value}; it lies between 0 and {most}")))
+            Err(Fault::invalid(name, format!("`{name}` must be from 0 to {most}, not {value}")))
         }
         _ => Ok(()),
     }
 }
 
 fn stops(stop: Option<Value>) -> Result<Vec<String>, Fault> {
-    let wrong = || Fault::invalid("stop", format!("`stop` is a text or up to {MOST_STOPS} texts"));
+    let wrong = || {
+        Fault::invalid("stop", format!("`stop` must be a string or an array of up to {MOST_STOPS} strings"))
+    };
     match stop {
         None | Some(Value::Null) => Ok(Vec::new()),
         Some(Value::String(text)) => Ok(vec![text]),
@@ -256,14 +256,14 @@ fn format(format: Option<Value>) -> Result<Format, Fault> {
         }
         _ => Err(Fault::invalid(
             "response_format",
-            "`response_format` is {\"type\": \"text\"}, \"json_object\", or \"json_schema\" with its schema",
+            "`response_format.type` must be text, json_object, or json_schema with a schema",
         )),
     }
 }
 
 /// What was said, and what system and developer messages wish.
 fn conversation(messages: Option<Value>) -> Result<(Vec<Turn>, Vec<String>), Fault> {
-    let missing = || Fault::missing("messages", "a non-empty array of messages, the last of them a question");
+    let missing = || Fault::missing("messages", "an array of messages that ends with the user's question");
     let messages = match messages.ok_or_else(missing)? {
         Value::Array(messages) if messages.is_empty() => return Err(missing()),
         Value::Array(messages) => messages,
@@ -277,7 +277,8 @@ fn conversation(messages: Option<Value>) -> Result<(Vec<Turn>, Vec<String>), Fau
             Some("user") => turns.push(Turn { speaker: Speaker::User, text }),
             Some("assistant") => turns.push(Turn { speaker: Speaker::Assistant, text }),
             Some("tool" | "function") => {
-                let cause = "quire calls no tools, so no message can come from one";
+                let cause =
+                    "messages with the role tool or function cannot be used: quire does not call tools";
                 return Err(Fault::invalid(&format!("messages[{at}].role"), cause));
             }
             _ => {
@@ -300,7 +301,10 @@ fn text(content: &Value, at: usize) -> Result<String, Fault> {
         Value::Array(parts) => parts,
         _ => {
             let name = format!("messages[{at}].content");
-            return Err(Fault::invalid(&name, format!("`{name}` must be a text or an array of text parts")));
+            return Err(Fault::invalid(
+                &name,
+                format!("`{name}` must be a string or an array of text parts"),
+            ));
         }
     };
     let mut whole = Vec::new();
@@ -309,10 +313,9 @@ fn text(content: &Value, at: usize) -> Result<String, Fault> {
             (Some("text" | "input_text"), Some(text)) => whole.push(text),
             (kind, _) => {
                 let name = format!("messages[{at}].content[{number}]");
-                let kind: String = kind.unwrap_or("without a type").chars().take(40).collect();
-                let cause = format!(
-                    "`{name}`: a part {kind} cannot be read; only text parts can, no pictures or sound"
-                );
+                let kind: String = kind.unwrap_or("one without a type").chars().take(40).collect();
+                let cause =
+                    format!("`{name}` must be a text part, not {kind}: pictures and sound are not supported");
                 return Err(Fault::invalid(&name, cause));
             }
         }

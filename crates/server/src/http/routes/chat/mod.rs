@@ -2,6 +2,7 @@
 
 mod answer;
 pub(super) mod body;
+mod named;
 
 use answer::CompletionEnvelope;
 pub(crate) use answer::Head;
@@ -11,7 +12,7 @@ use axum::{
     response::Response,
 };
 pub(crate) use body::ChatBody;
-use engine::{Fault, Reason, access::Reading, cost, seams::catalog::Operation};
+use engine::{Fault, Reason, access::Reading, seams::catalog::Operation};
 
 use crate::{
     app::App,
@@ -46,7 +47,7 @@ pub(super) async fn complete(
     body: JsonBody<ChatBody>,
 ) -> Result<Response, Failure> {
     let header = headers.get("x-box-id").map(|value| value.to_str().unwrap_or(""));
-    let reading = body.value.named_box(&caller, header)?;
+    let reading = named::find(&app, &caller, body.value.named_box(header)).await?;
     let head = Head::new(Audience::of_key(&app, &caller, reading.box_id()), origin, id);
     Ok(reply(&app, reading, payer, head, body.value).await?)
 }
@@ -83,7 +84,7 @@ pub(crate) async fn reply(
 ) -> Result<Response, Fault> {
     let (stream, usage) = (body.stream.unwrap_or(false), body.usage_in_stream());
     let (request, dry_run) = body.request(app, &reading).await?;
-    let bounds = cost::chat_bounds(app.chat.most(&request));
+    let bounds = app.chat.bounds(&request);
     if dry_run {
         return Ok(answer::estimated(head, payer.estimate(bounds).await?, stream));
     }
@@ -102,11 +103,11 @@ pub(crate) async fn reply(
 pub(super) async fn elsewhere(uri: Uri) -> Failure {
     let name = uri.path().rsplit('/').next().unwrap_or_default();
     let cause = format!(
-        "quire has no `{}`: it answers chat completions",
+        "quire does not have the endpoint `{}`; it answers chat completions",
         if name == "responses" { "responses" } else { "completions" }
     );
     Failure(
         Fault::new(Reason::NotFound, cause)
-            .hint(&format!("send the same as `messages` to POST {BASE}/chat/completions")),
+            .hint(&format!("send your prompt as `messages` to POST {BASE}/chat/completions")),
     )
 }

@@ -1,0 +1,80 @@
+//! Which box a chat request means where its path names none.
+
+use engine::{
+    Fault,
+    access::{Caller, Reading, no_such_box},
+    seams::catalog::BoxRecord,
+};
+
+use crate::app::App;
+
+/// Boxes that an error lists at most.
+const LISTED: usize = 10;
+
+/// How a request names its box.
+pub(super) enum NamedBox<'a> {
+    /// By `box_id`, in the body or as a header.
+    Id(&'a str),
+    /// By `model`, which OpenAI clients always send: perhaps a box, perhaps the name of a language model.
+    Model(&'a str),
+    Nothing,
+}
+
+/// The box that is named; the key's only box where none is.
+pub(super) async fn find(app: &App, caller: &Caller, named: NamedBox<'_>) -> Result<Reading, Fault> {
+    let (model, explicit) = match named {
+        NamedBox::Id(id) => return caller.may_read(id.parse().map_err(|_| no_such_box())?),
+        NamedBox::Nothing => (None, false),
+        NamedBox::Model(model) => match model.strip_prefix("box:") {
+            Some(rest) => (Some(rest.trim()), true),
+            None => (Some(model), model.starts_with("box_")),
+        },
+    };
+    if let Some(id) = model.and_then(|model| model.parse().ok()) {
+        return caller.may_read(id);
+    }
+    let readable = caller.readable();
+    let boxes = app.catalog.boxes_of(&readable).await?;
+    if let Some(record) = model.map(|name| by_name(&boxes, name)).transpose()?.flatten() {
+        return caller.may_read(record.id);
+    }
+    match (&readable[..], explicit) {
+        (_, true) => Err(no_such_box()),
+        ([only], false) => Ok(*only),
+        _ => Err(which(model, &boxes)),
+    }
+}
+
+/// The one box of this name; letters in the wrong case do not matter where that is clear enough.
+fn by_name<'a>(boxes: &'a [BoxRecord], name: &str) -> Result<Option<&'a BoxRecord>, Fault> {
+    let exact: Vec<_> = boxes.iter().filter(|record| record.name.as_str() == name).collect();
+    let alike = || boxes.iter().filter(|record| record.name.as_str().to_lowercase() == name.to_lowercase());
+    match if exact.is_empty() { alike().collect() } else { exact }[..] {
+        [] => Ok(None),
+        [record] => Ok(Some(record)),
+        [..] => Err(Fault::invalid("model", format!("several boxes are called `{name}`; use the box id"))),
+    }
+}
+
+/// What a request hears that could mean several boxes.
+fn which(model: Option<&str>, boxes: &[BoxRecord]) -> Fault {
+    let ways = "name the box as `model`, as `box_id`, in the header X-Box-Id or in the path \
+                /boxes/{box_id}/chat/completions";
+    let listed: Vec<_> =
+        boxes.iter().take(LISTED).map(|record| format!("{} ({})", record.name.as_str(), record.id)).collect();
+    let more = match boxes.len().saturating_sub(LISTED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let choice = match listed.is_empty() {
+        true => "this key can use no box".to_string(),
+        false => format!("this key can use {}{more}", listed.join(", ")),
+    };
+    match model {
+        Some(model) => {
+            let model: String = model.chars().take(100).collect();
+            Fault::invalid("model", format!("`model` is `{model}`, which is not a box; {ways}; {choice}"))
+        }
+        None => Fault::missing("model", &format!("{ways}; {choice}")),
+    }
+}
