@@ -1,6 +1,6 @@
 //! `quire doctor`: is everything in order, and if not, what to do.
 
-use std::process::ExitCode;
+use std::{path::Path, process::ExitCode};
 
 use clap::Args;
 use engine::Fault;

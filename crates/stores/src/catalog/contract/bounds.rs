@@ -99,7 +99,7 @@ async fn bytes_count_for_every_owner_until_they_are_gone() {
     fresh.catalog.begin_delete(&one, file.id).await.unwrap();
     fresh.catalog.finish_delete(&one, file.id).await.unwrap();
     assert_eq!(fresh.held(&ada, Bound::StorageGb).await.0, GB);
-    fresh.catalog.delete_box(&own(&two)).await.unwrap();
+    fresh.catalog.begin_delete_box(&own(&two)).await.unwrap();
     assert_eq!(fresh.held(&ada, Bound::StorageGb).await.0, 0);
 }
 
