@@ -6,14 +6,14 @@ use parsers::{Limits, Sandbox};
 use serde_json::Value;
 
 /// A condition on metadata, held against itself: its field names are then there to be compared.
-pub fn filter(bytes: &[u8]) {
+pub(crate) fn filter(bytes: &[u8]) {
     let Ok(value) = serde_json::from_slice::<Value>(bytes) else { return };
     let (Ok(filter), Value::Object(metadata)) = (Filter::parse(&value), value) else { return };
     let _ = filter.matches(&metadata.into_iter().collect());
 }
 
 /// What a parser's child says, line by line.
-pub fn child_messages(bytes: &[u8]) {
+pub(crate) fn child_messages(bytes: &[u8]) {
     let limits = Limits { pages: 100, text_bytes: 10_000, ..Limits::default() };
     for sandbox in [Sandbox::Required, Sandbox::BestEffort] {
         let mut conversation = Conversation::new(&limits, sandbox);

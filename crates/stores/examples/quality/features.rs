@@ -42,7 +42,7 @@ pub(crate) async fn store(set: &Set, prepared: &Prepared) -> Stored {
     let mut documents = HashMap::new();
     for (name, document) in &set.documents {
         let file = FileId::generate();
-        let chunks: Vec<IndexedChunk> = sets::chunks(document)
+        let chunks: Arc<[IndexedChunk]> = sets::chunks(document)
             .into_iter()
             .map(|(chunk, text)| {
                 let embedding = prepared.of(&text);
@@ -50,7 +50,7 @@ pub(crate) async fn store(set: &Set, prepared: &Prepared) -> Stored {
                 IndexedChunk { chunk, vector: embedding.vector, tokens }
             })
             .collect();
-        index.replace(&writing, file, document, &chunks, "prepared").await.expect("stored");
+        index.replace(&writing, file, &Arc::new(document.clone()), &chunks, "prepared").await.expect("stored");
         documents.insert(file, name.clone());
     }
     Stored { index, writing, documents, _folder: folder }
