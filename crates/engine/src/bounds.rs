@@ -29,13 +29,11 @@ pub enum Bound {
     MetadataKb,
     /// Labels of one file.
     Tags,
-    /// Streams that one API key may have open at the same time.
-    OpenStreams,
 }
 
 impl Bound {
     /// All of them, in the order in which they are shown.
-    pub const ALL: [Bound; 9] = [
+    pub const ALL: [Bound; 8] = [
         Bound::Boxes,
         Bound::Files,
         Bound::StorageGb,
@@ -44,7 +42,6 @@ impl Bound {
         Bound::Keys,
         Bound::MetadataKb,
         Bound::Tags,
-        Bound::OpenStreams,
     ];
 
     /// Those that a plan or an account may set for itself: what is counted by account or by box.
@@ -62,15 +59,6 @@ impl Bound {
             Bound::Keys => "keys",
             Bound::MetadataKb => "metadata_kb",
             Bound::Tags => "tags",
-            Bound::OpenStreams => "open_streams",
-        }
-    }
-
-    /// The section of the settings that it stands in.
-    fn section(self) -> &'static str {
-        match self {
-            Bound::OpenStreams => "load",
-            _ => "bounds",
         }
     }
 
@@ -85,7 +73,6 @@ impl Bound {
             Bound::Keys => "API keys for each user",
             Bound::MetadataKb => "KB of metadata for each file",
             Bound::Tags => "tags for each file",
-            Bound::OpenStreams => "open streams for each key",
         }
     }
 
@@ -97,7 +84,7 @@ impl Bound {
         };
         let name = self.as_str();
         let cause = format!("there may be at most {limit} {} ({name} = {limit})", self.words());
-        let setting = format!("{}.{name}", self.section());
+        let setting = format!("bounds.{name}");
         let fault = Fault::new(reason, cause);
         let fault = match self {
             Bound::MetadataKb => fault.param("metadata"),
@@ -214,7 +201,6 @@ mod tests {
         let fault = Bound::MetadataKb.exceeded(64);
         assert_eq!((fault.reason.as_str(), fault.reason.status()), ("quota_exceeded", 413));
         assert!(fault.cause.contains("metadata_kb = 64") && !fault.cause.contains("plan set"), "{fault}");
-        assert!(Bound::OpenStreams.exceeded(1).cause.contains("load.open_streams"));
     }
 
     #[test]

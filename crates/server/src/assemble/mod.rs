@@ -100,13 +100,14 @@ pub async fn assemble_with(data: &Path, config: Config, models: Models) -> Resul
     Ok(Assembled { app, ingest, _lock: lock })
 }
 
-/// Where searches and answers wait: of one account, as many outside as are served within the wait when each takes a
-/// second.
+/// Calls of one account that may wait for their turn. Each holds some 30 KB, so an account holds 30 MB at most.
+const WAITING_OF_ONE: usize = 1_000;
+
+/// Where searches and answers wait.
 fn turnstile(config: &Config) -> Turnstile {
     let load = &config.load;
     let (of_all, of_one) = (load.calls(), load.calls_of_one());
-    let waiting_of_one = of_one.saturating_mul(load.wait().as_secs() as usize).max(1);
-    Turnstile::new(Room { of_all, of_one, waiting_of_one }, load.wait())
+    Turnstile::new(Room { of_all, of_one, waiting_of_one: WAITING_OF_ONE }, load.wait())
 }
 
 /// One server a data folder: two would take each other's work for abandoned.

@@ -68,7 +68,7 @@ impl LimitArgs {
                 Bound::QueuedFiles => self.queued_files,
                 Bound::Members => self.members,
                 Bound::Keys => self.keys,
-                Bound::MetadataKb | Bound::Tags | Bound::OpenStreams => None,
+                Bound::MetadataKb | Bound::Tags => None,
             };
             if given.is_some() {
                 quota.set(bound, given);

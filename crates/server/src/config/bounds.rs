@@ -33,8 +33,6 @@ pub struct BoundSettings {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LoadSettings {
-    /// Open streams of a key.
-    pub open_streams: u64,
     /// Searches and answers at once; 0: four a core.
     pub calls: usize,
     /// Of them, those of one account; 0: half.
@@ -72,7 +70,7 @@ impl LoadSettings {
 impl Config {
     /// Every bound with its value.
     pub fn bounds(&self) -> Bounds {
-        let (bounds, load) = (&self.bounds, &self.load);
+        let bounds = &self.bounds;
         Bound::ALL
             .into_iter()
             .map(|bound| {
@@ -85,7 +83,6 @@ impl Config {
                     Bound::Keys => bounds.keys,
                     Bound::MetadataKb => bounds.metadata_kb,
                     Bound::Tags => bounds.tags,
-                    Bound::OpenStreams => load.open_streams,
                 };
                 (bound, limit)
             })

@@ -50,7 +50,10 @@ pub(crate) async fn store(set: &Set, prepared: &Prepared) -> Stored {
                 IndexedChunk { chunk, vector: embedding.vector, tokens }
             })
             .collect();
-        index.replace(&writing, file, &Arc::new(document.clone()), &chunks, "prepared").await.expect("stored");
+        index
+            .replace(&writing, file, &Arc::new(document.clone()), &chunks, "prepared")
+            .await
+            .expect("stored");
         documents.insert(file, name.clone());
     }
     Stored { index, writing, documents, _folder: folder }

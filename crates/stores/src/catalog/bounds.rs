@@ -55,7 +55,7 @@ pub(super) fn used_by_user(t: &Transaction<'_>, user: UserId, bound: Bound) -> R
                        and (expires_at is null or expires_at > $2)";
             (sql.into(), Some(Timestamp::now()))
         }
-        Bound::Files | Bound::Members | Bound::MetadataKb | Bound::Tags | Bound::OpenStreams => return Ok(0),
+        Bound::Files | Bound::Members | Bound::MetadataKb | Bound::Tags => return Ok(0),
     };
     let mut parameters = vec![user.into()];
     parameters.extend(now.map(Into::into));
@@ -65,7 +65,11 @@ pub(super) fn used_by_user(t: &Transaction<'_>, user: UserId, bound: Bound) -> R
 fn used_by_box(t: &Transaction<'_>, box_id: BoxId, bound: Bound) -> Result<u64, Error> {
     let sql = match bound {
         Bound::Files => "select files from box_sizes where box_id = $1",
-        Bound::Members => "select count(*) from memberships where box_id = $1",
+        // Whoever is invited is as good as a member: nothing refuses them when they come.
+        Bound::Members => {
+            "select (select count(*) from memberships where box_id = $1)
+             + (select count(*) from one_time_links where box_id = $1 and purpose = 'join')"
+        }
         _ => return Ok(0),
     };
     t.first(sql, &[box_id.into()])?.map_or(Ok(0), |row| units(&row, 0))

@@ -89,6 +89,9 @@ impl Boxes for Sql {
                 if role == Role::Owner {
                     bounds::check_user(t, &limits, user, OWNING)?;
                 }
+                if before.is_none() {
+                    bounds::check_box(t, &limits, box_id, Bound::Members)?;
+                }
                 end_links_of(t, user)?;
                 must_have_an_owner(t, box_id)?;
                 bump_access_version(t)

@@ -17,8 +17,7 @@ use engine::{
 use jiff::Timestamp;
 
 use super::{
-    Sql,
-    bounds, filtered,
+    Sql, bounds, filtered,
     sql::{Row, Transaction, Value},
     versions,
 };

@@ -7,13 +7,14 @@ use engine::{
     Fault, Reason,
     access::Caller,
     apikey::SecretHash,
+    bounds::Bound,
     ids::{BoxId, UserId},
     seams::catalog::{Exposure, KeyRecord, KeyState, Keys, NewKey, StoredKey},
 };
 use jiff::Timestamp;
 
 use super::{
-    Sql,
+    Sql, bounds,
     sql::{Row, Transaction},
 };
 use crate::{Error, blobs::hexadecimal};
@@ -25,7 +26,14 @@ const SELECT: &str =
 #[async_trait]
 impl Keys for Sql {
     async fn add_key(&self, key: NewKey) -> Result<KeyRecord, Fault> {
-        self.database.write(move |t| add(t, &key)).await
+        let limits = self.bounds.clone();
+        self.database
+            .write(move |t| {
+                let record = add(t, &key)?;
+                bounds::check_user(t, &limits, key.user, &[Bound::Keys])?;
+                Ok(record)
+            })
+            .await
     }
 
     async fn keys(&self, user: Option<UserId>) -> Result<Vec<KeyRecord>, Fault> {

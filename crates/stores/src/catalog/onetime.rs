@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use engine::{
     Fault, Reason,
     access::{Managing, Operating, Role},
+    bounds::Bound,
     ids::{BoxId, LinkId, UserId},
     seams::catalog::{
         Inviters, MostInvitations, NewOneTimeLink, NewUser, Newcomer, OneTimeLink, OneTimeLinks, PersonName,
@@ -13,7 +14,7 @@ use engine::{
 use jiff::Timestamp;
 
 use super::{
-    Sql,
+    Sql, bounds,
     boxes::set_role,
     invitations::must_have_room,
     keys::bump_access_version,
@@ -45,10 +46,15 @@ impl OneTimeLinks for Sql {
     }
 
     async fn invite(&self, link: NewOneTimeLink, most: MostInvitations) -> Result<LinkId, Fault> {
+        let limits = self.bounds.clone();
         self.database
             .write(move |t| {
                 must_have_room(t, &link, most)?;
-                Ok(insert(t, &link)?)
+                let id = insert(t, &link)?;
+                if let Purpose::Join { member: Some((box_id, _)), .. } = &link.purpose {
+                    bounds::check_box(t, &limits, *box_id, Bound::Members)?;
+                }
+                Ok(id)
             })
             .await
     }

@@ -3,8 +3,9 @@
 use engine::{
     Reason,
     access::Role,
+    apikey::ApiKey,
     bounds::{Bound, Bounds, Quota},
-    seams::catalog::{FileChanges, FileQuery, Metadata, NewFile, Plan, SortKey, UploadOutcome, User},
+    seams::catalog::{FileChanges, FileQuery, Metadata, NewFile, NewKey, Plan, SortKey, UploadOutcome, User},
 };
 use serde_json::json;
 
@@ -211,4 +212,32 @@ async fn users_take_turns_however_many_boxes_one_of_them_has() {
     }
     assert_eq!(order.len(), 9);
     assert_eq!(order[..6].matches('e').count(), 3, "one box waits behind six of somebody else: {order}");
+}
+
+#[tokio::test]
+async fn a_user_has_so_many_keys_and_a_box_so_many_members() {
+    let fresh = bounded(&[(Bound::Keys, 2), (Bound::Members, 2)]);
+    let (ada, eve, bob) = (
+        fresh.user("ada@example.org").await,
+        fresh.user("eve@example.org").await,
+        fresh.user("bob@example.org").await,
+    );
+    let key = || NewKey {
+        key: ApiKey::generate(),
+        user: ada.id,
+        name: "k".parse().unwrap(),
+        expires_at: None,
+        boxes: None,
+    };
+    let first = fresh.catalog.add_key(key()).await.unwrap();
+    fresh.catalog.add_key(key()).await.unwrap();
+    assert_eq!(reason(fresh.catalog.add_key(key()).await), Some(Reason::QuotaExceeded));
+    fresh.catalog.revoke_key(&first.prefix, at(0)).await.unwrap();
+    fresh.catalog.add_key(key()).await.unwrap();
+
+    let writing = fresh.box_of(&ada).await;
+    fresh.catalog.grant(&manage(&writing), eve.id, Role::Viewer).await.unwrap();
+    fresh.catalog.grant(&manage(&writing), eve.id, Role::Editor).await.unwrap();
+    let more = fresh.catalog.grant(&manage(&writing), bob.id, Role::Viewer).await;
+    assert_eq!(reason(more), Some(Reason::QuotaExceeded));
 }
