@@ -5,6 +5,7 @@ pub mod assemble;
 pub mod commands;
 pub mod config;
 pub mod dashboard;
+pub mod docs;
 pub mod http;
 pub mod library;
 pub mod logging;

@@ -6,7 +6,8 @@ use toml::{Table, Value};
 
 use super::{Config, ConfigError};
 
-const DEFAULTS: &str = include_str!("defaults.toml");
+/// The file that documents and supplies every setting.
+pub(crate) const DEFAULTS: &str = include_str!("defaults.toml");
 /// Environment variables that start so are settings.
 const MARK: &str = "QUIRE__";
 

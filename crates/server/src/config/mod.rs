@@ -5,7 +5,7 @@ mod load;
 mod transport;
 
 pub use bounds::{BoundSettings, LoadSettings};
-pub(crate) use load::nearest;
+pub(crate) use load::{DEFAULTS, nearest};
 pub use transport::{Connections, Deadlines};
 
 use std::{

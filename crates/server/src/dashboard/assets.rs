@@ -1,4 +1,4 @@
-//! Style sheet, script and icon: part of the binary, named by their content, so that a browser keeps each for good.
+//! Style sheets, script and icon: part of the binary, named by their content, so that a browser keeps each for good.
 
 use axum::{
     extract::{Path, State},
@@ -14,12 +14,14 @@ use crate::app::App;
 pub(super) const PATH: &str = "/assets/{name}";
 
 const STYLE: &[u8] = include_bytes!("../../assets/style.css");
+const DOCS_STYLE: &[u8] = include_bytes!("../../assets/docs.css");
 const SCRIPT: &[u8] = include_bytes!("../../assets/app.js");
 const ICON: &[u8] = include_bytes!("../../assets/icon.svg");
 
 /// All of them, with the addresses that pages use.
 pub(super) struct Assets {
     pub(super) style: String,
+    pub(super) docs_style: String,
     pub(super) script: String,
     pub(super) icon: String,
 }
@@ -28,9 +30,23 @@ impl Assets {
     pub(super) fn new() -> Self {
         Assets {
             style: address("style", "css", STYLE),
+            docs_style: address("docs", "css", DOCS_STYLE),
             script: address("app", "js", SCRIPT),
             icon: address("icon", "svg", ICON),
         }
+    }
+}
+
+/// Addresses of what gives the documentation its look.
+pub(crate) struct Look {
+    pub(crate) style: String,
+    pub(crate) docs_style: String,
+    pub(crate) icon: String,
+}
+
+impl Look {
+    pub(super) fn of(assets: &Assets) -> Self {
+        Look { style: assets.style.clone(), docs_style: assets.docs_style.clone(), icon: assets.icon.clone() }
     }
 }
 
@@ -45,6 +61,7 @@ pub(super) async fn send(State(app): State<App>, Path(name): Path<String>) -> Re
     let asked = format!("/assets/{name}");
     let known = [
         (&assets.style, "text/css; charset=utf-8", STYLE),
+        (&assets.docs_style, "text/css; charset=utf-8", DOCS_STYLE),
         (&assets.script, "text/javascript; charset=utf-8", SCRIPT),
         (&assets.icon, "image/svg+xml", ICON),
     ];

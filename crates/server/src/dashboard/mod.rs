@@ -38,10 +38,11 @@ use axum::{
     routing::{MethodRouter, get, post},
 };
 
+pub(crate) use assets::Look;
 use engine::{Fault, seams::catalog::Email};
 pub use onetime::set_up_link;
 pub use operator::About;
-pub(crate) use page::nowhere;
+pub(crate) use page::{nowhere, with_page_headers};
 use tokio::sync::Semaphore;
 pub(crate) use visit::{still_may_read, sweep};
 
@@ -74,6 +75,11 @@ impl Dashboard {
             hashing: Semaphore::new(HASHING),
             failures: failures::Failures::default(),
         }
+    }
+
+    /// What the documentation shares with it.
+    pub(crate) fn look(&self) -> Look {
+        Look::of(&self.assets)
     }
 
     /// Whether a password is the one of this hash.

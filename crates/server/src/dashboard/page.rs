@@ -153,6 +153,12 @@ pub(crate) async fn nowhere(State(app): State<App>, id: RequestId, headers: Head
     response
 }
 
+/// Gives pages that are shown without a visit, such as the documentation, the same headers.
+pub(crate) async fn with_page_headers(mut response: Response) -> Response {
+    dress(response.headers_mut());
+    response
+}
+
 /// The headers of everything that is shown.
 fn dress(headers: &mut HeaderMap) {
     for (name, value) in [

@@ -31,7 +31,7 @@ use utoipa::{
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::{BASE, error::ErrorEnvelope, layers};
-use crate::{app::App, dashboard};
+use crate::{app::App, dashboard, docs};
 
 /// Where the description of the API is, below the base path; the only route there that needs no key.
 pub const OPENAPI: &str = "/openapi.json";
@@ -105,6 +105,7 @@ pub fn router(app: &App) -> Router {
         .route("/healthz", get(health::alive))
         .route("/readyz", get(health::ready))
         .merge(dashboard::router(app))
+        .merge(docs::router(app.dashboard.look()))
         .fallback(dashboard::nowhere)
         .method_not_allowed_fallback(layers::unknown_method)
         .with_state(app.clone())

@@ -312,3 +312,50 @@ async fn assets_are_kept_for_good_and_named_by_their_content() {
     assert_eq!(browser.get("/assets/app.000000000000.js").await.status, 404);
     assert_eq!(browser.get("/assets/..%2fCargo.toml").await.status, 404);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_documentation_is_the_same_for_everybody_and_sets_no_cookie() {
+    let app = TestApp::start().await;
+    let (_, mut triers) = fixture(&app).await;
+    for path in server::docs::ROUTES {
+        let path = path.replace("{page}", "search");
+        let first = Browser::new(&app).get(&path).await;
+        assert_eq!(first.status, 200, "{path}: {first:?}");
+        assert_eq!(first.header("content-type"), "text/html; charset=utf-8");
+        for trier in &mut triers {
+            let page = trier.browser.get(&path).await;
+            assert_eq!((page.status, &page.text), (200, &first.text), "{path} as {}", trier.who);
+            assert_eq!(page.header("set-cookie"), "", "{path} as {}", trier.who);
+            let policy = page.header("content-security-policy");
+            assert!(
+                policy.contains("script-src 'self'") && policy.contains("frame-ancestors 'none'"),
+                "{policy}"
+            );
+            assert_eq!(page.header("x-content-type-options"), "nosniff");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_page_of_the_documentation_that_a_browser_has_already_is_not_sent_again() {
+    let app = TestApp::start().await;
+    let mut browser = Browser::new(&app);
+    let page = browser.get("/docs/settings").await;
+    assert!(page.text.contains("QUIRE__HTTP__LISTEN"), "{page:?}");
+    let tag = page.header("etag").to_string();
+    assert!(tag.len() > 8 && page.header("cache-control") == "public, no-cache", "{page:?}");
+    for (sent, status) in [(tag.as_str(), 304), ("\"other\"", 200)] {
+        let request = browser.request(Method::GET, "/docs/settings").header("if-none-match", sent);
+        let again = browser.send(request).await;
+        assert_eq!((again.status, again.header("etag")), (status, tag.as_str()), "{again:?}");
+        assert_eq!(again.text.is_empty(), status == 304);
+    }
+    let markdown = browser.get("/docs/api.md").await;
+    assert_eq!(markdown.header("content-type"), "text/markdown; charset=utf-8");
+    assert!(markdown.text.contains("### `GET /check`"));
+    for missing in ["/docs/nowhere", "/docs/../Cargo.toml", "/docs/search.md.md"] {
+        assert_eq!(browser.get(missing).await.status, 404, "{missing}");
+    }
+    let post = browser.request(Method::POST, "/docs");
+    assert_eq!(browser.send(post).await.status, 405);
+}

@@ -35,13 +35,13 @@ pub(crate) struct ChatBody {
     max_tokens: Option<u64>,
     max_completion_tokens: Option<u64>,
     /// A text or up to four that end the answer.
-    #[schema(value_type = Object)]
+    #[schema(value_type = Option<Object>)]
     stop: Option<Value>,
     seed: Option<i64>,
     /// 1.
     n: Option<i64>,
     /// `{"type": "text"}`; JSON where the answerer can.
-    #[schema(value_type = Object)]
+    #[schema(value_type = Option<Object>)]
     response_format: Option<Value>,
     #[schema(ignore)]
     tools: Option<Value>,
