@@ -54,6 +54,13 @@ const fn generated(name: &'static str, source: &'static str, make: fn() -> Strin
 /// Every page. Titles are the pages' own first headings. A test compares the list with the folder.
 pub const GROUPS: &[Group] = &[
     Group {
+        title: "Start",
+        pages: &[
+            written("quickstart.md", include_str!("../../../../docs/quickstart.md")),
+            written("concepts.md", include_str!("../../../../docs/concepts.md")),
+        ],
+    },
+    Group {
         title: "Guides",
         pages: &[
             written("uploading.md", include_str!("../../../../docs/uploading.md")),
@@ -70,8 +77,10 @@ pub const GROUPS: &[Group] = &[
     Group {
         title: "Operating",
         pages: &[
+            written("operating.md", include_str!("../../../../docs/operating.md")),
             written("backup.md", include_str!("../../../../docs/backup.md")),
             written("upgrade.md", include_str!("../../../../docs/upgrade.md")),
+            written("bounds.md", include_str!("../../../../docs/bounds.md")),
             written("scaling.md", include_str!("../../../../docs/scaling.md")),
             written("troubleshooting.md", include_str!("../../../../docs/troubleshooting.md")),
         ],
@@ -81,6 +90,7 @@ pub const GROUPS: &[Group] = &[
         pages: &[
             generated("api.md", "openapi.json", api::markdown),
             generated("settings.md", "../crates/server/src/config/defaults.toml", settings::markdown),
+            written("errors.md", include_str!("../../../../docs/errors.md")),
             written("units.md", include_str!("../../../../docs/units.md")),
         ],
     },
