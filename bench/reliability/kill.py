@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Kills the server again and again in the middle of everything; afterwards nothing acknowledged may be lost, doubled or left behind.
 
-    bench/reliability/kill.py [kills, default 1000] [seed, default 1]
+    bench/reliability/kill.py [kills, default 1000] [seed, default 1] [check after every so many, default 100]
 
 Each cycle starts the server, lets several clients upload, replace, delete and search at once, now and then deletes a whole
-box or asks for one to be reindexed, and kills the server with SIGKILL after 0.3 to 1 second. At the end:
+box or asks for one to be reindexed, and kills the server with SIGKILL after 0.3 to 1 second. Every so many kills, and at the end:
 
 - every file whose last upload was acknowledged is there once, with the text of that upload or of a later one;
 - nothing whose deletion was acknowledged is listed, and no text of a deleted file, a replaced version or a deleted box is
@@ -28,7 +28,7 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from service import Server
 
-KILLS, SEED = (int(sys.argv[n]) if len(sys.argv) > n else default for n, default in ((1, 1000), (2, 1)))
+KILLS, SEED, EVERY = (int(sys.argv[n]) if len(sys.argv) > n else default for n, default in ((1, 1000), (2, 1), (3, 100)))
 CLIENTS = 3
 BOXES = 6
 MARKER = re.compile(rb"MARK[0-9a-f]{16}")
@@ -165,6 +165,14 @@ class Run:
     def add_box(self):
         self.boxes.append(self.server.command("box", "add", "Files", "--owner", "bench@example.org")["boxId"])
 
+    def start(self):
+        """Somebody else may have taken the port while nobody listened there."""
+        try:
+            self.server.start()
+        except SystemExit:
+            self.server.port = Server(data=self.server.data).port
+            self.server.start()
+
     def background(self, *line):
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         self.commands.append((line, subprocess.Popen([self.server.binary, *line], env=self.server.env, **quiet)))
@@ -172,7 +180,7 @@ class Run:
     def cycle(self, number):
         while len(self.boxes) < BOXES:
             self.add_box()
-        self.server.start()
+        self.start()
         self.up.set()
         if number % 5 == 2:
             box = self.boxes.pop(chance.randrange(len(self.boxes)))
@@ -195,9 +203,9 @@ class Run:
 
 
 def settle(run, clients):
-    """An undisturbed end: everything that was begun is finished."""
-    run.server.start()
-    run.up.set()
+    """An undisturbed while: everything that was begun is finished."""
+    run.start()
+    time.sleep(1)  # the clients have noticed the kill by then, and wait
     while run.pending is not None:
         try:
             clients[0].search()
@@ -210,11 +218,10 @@ def settle(run, clients):
         for file in run.server.wait_until_read():
             if file["status"] == "failed" and "died" in (file["error"] or ""):
                 count("read again after three deaths")
-                text = original(run, file)
-                body, headers = form(file["name"], text, file["externalId"])
+                body, headers = form(file["name"], original(run, file), file["externalId"])
                 run.server.ask("POST", f"/boxes/{box}/files", body, headers)
         run.server.wait_until_read()
-    time.sleep(3)  # deletions that a kill cut short are looked for every second
+    time.sleep(2)  # deletions that a kill cut short are looked for every second
 
 
 def original(run, file):
@@ -272,50 +279,53 @@ def raw(run, allowed):
     return findings
 
 
-def main():
-    run = Run()
-    began = time.time()
+def check(run, clients):
+    settle(run, clients)
+    findings, allowed = compare(run, clients)
+    key, run.server.key = run.server.key, run.ledger_key
+    charged = run.server.ask("GET", "/usage")[1]["data"]["used"]
+    run.server.key = key
+    findings += raw(run, allowed)
+    run.server.stop()
+    findings += raw(run, allowed)
+    told = sum(run.charged)
+    if charged != told:
+        findings.append(f"the ledger has {charged} units, the answers said {told}")
+    print(f"checked: {len(findings)} findings; {len(allowed)} files are there; the ledger has {charged} units for "
+          f"{len(run.charged)} searches that cost {told}", flush=True)
+    for finding in findings[:40]:
+        print("  ", finding, flush=True)
+    return len(findings)
+
+
+def fill_ledger_box(run):
+    key, run.server.key = run.server.key, run.ledger_key
     run.server.start()
-    run.server.box, key = run.ledger_box, run.server.key
-    run.server.key = run.ledger_key
+    run.server.box = run.ledger_box
     for number in range(7):
         body, headers = form(f"{number}.txt", f"Report {number}: the warranty lasts {number} years.", f"r{number}")
         run.server.ask("POST", f"/boxes/{run.ledger_box}/files", body, headers)
     run.server.wait_until_read()
-    run.server.key = key
     run.server.stop()
+    run.server.key = key
+
+
+def main():
+    run, began, findings = Run(), time.time(), 0
+    fill_ledger_box(run)
     clients = [Client(run, number) for number in range(CLIENTS)]
     for client in clients:
         client.start()
-    for number in range(KILLS):
+    for number in range(1, KILLS + 1):
         run.cycle(number)
-        if number % 50 == 49:
-            print(f"{number + 1} kills, {time.time() - began:.0f} s: {dict(counts)}", flush=True)
-    run.over.set()
-    run.up.set()
-    for client in clients:
-        client.join(timeout=120)
-        client.connection = None
-    run.over.clear()
-    settle(run, clients)
-    findings, allowed = compare(run, clients)
-    run.server.key = run.ledger_key
-    used = run.server.ask("GET", "/usage")[1]["data"]
-    run.server.stop()
-    findings += raw(run, allowed)
-    told = sum(run.charged)
-    charged = used["used"]
-    if charged != told:
-        findings.append(f"the ledger has {charged} units, the answers said {told}")
-    print(f"{KILLS} kills in {time.time() - began:.0f} s: {dict(counts)}")
-    print(f"ledger: {charged} units for {len(run.charged)} searches that cost {told}; {len(allowed)} files left")
-    print(f"{len(findings)} findings")
-    for finding in findings[:40]:
-        print("  ", finding)
-    if not findings:
-        shutil.rmtree(run.server.data)
-    else:
+        if number % EVERY == 0 or number == KILLS:
+            print(f"{number} kills in {time.time() - began:.0f} s: {dict(counts)}", flush=True)
+            findings += check(run, clients)
+    print(f"{KILLS} kills, {findings} findings")
+    if findings:
         print("data folder:", run.server.data)
+    else:
+        shutil.rmtree(run.server.data)
     sys.exit(1 if findings else 0)
 
 
