@@ -232,7 +232,7 @@ async fn a_user_has_so_many_keys_and_a_box_so_many_members() {
     let first = fresh.catalog.add_key(key()).await.unwrap();
     fresh.catalog.add_key(key()).await.unwrap();
     assert_eq!(reason(fresh.catalog.add_key(key()).await), Some(Reason::QuotaExceeded));
-    fresh.catalog.revoke_key(&first.prefix, at(0)).await.unwrap();
+    fresh.catalog.revoke_key(&first.prefix).await.unwrap();
     fresh.catalog.add_key(key()).await.unwrap();
 
     let writing = fresh.box_of(&ada).await;
