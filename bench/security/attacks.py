@@ -59,7 +59,7 @@ class Attacker:
         status, answer = self.ask("POST", f"{BASE}/boxes/{self.box}/files", body,
                                   {"Content-Type": f"multipart/form-data; boundary={boundary}"})
         found = json.loads(answer).get("data", {}) if status in (200, 201) else {}
-        return status, found.get("id")
+        return status, found.get("fileId")
 
     def forget(self, file):
         if file:

@@ -60,7 +60,7 @@ class Normal(threading.Thread):
                 f"A small file about {boundary}.\r\n--{boundary}--\r\n").encode()
         added = self.timed("POST", f"/boxes/{self.box}/files", body, f"multipart/form-data; boundary={boundary}")
         if added:
-            self.timed("DELETE", f"/files/{json.loads(added)['data']['id']}")
+            self.timed("DELETE", f"/files/{json.loads(added)['data']['fileId']}")
 
     def timed(self, method, path, body=None, kind="application/json"):
         name = "delete" if method == "DELETE" else self.what
@@ -121,7 +121,7 @@ def set_up(server):
         status, answer = server.upload(path)
         assert status == 201, answer
         server.wait_until_read()
-        files[name] = answer["data"]["id"]
+        files[name] = answer["data"]["fileId"]
     return people, files, revoked["key"]
 
 

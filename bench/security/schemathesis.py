@@ -26,7 +26,7 @@ CHECKS = "not_a_server_error,status_code_conformance,content_type_conformance,re
 ROLES = ["owner", "admin", "editor", "viewer", "expired", "revoked", "scoped", "none"]
 # Examples of each of the 21 operations in one run, positive and negative; runs are repeated until there are enough requests.
 EXAMPLES = 40
-FILES = 30
+FILES = 12
 
 
 def people_and_keys(server):
@@ -58,7 +58,7 @@ def fill(server, keys):
             path.write_text(f"The warranty of number {number} ({time.time_ns()}) lasts {number + 1} years.")
             status, answer = server.upload(path)
             assert status == 201, answer
-    return [file["id"] for file in server.files()][-FILES:]
+    return [file["fileId"] for file in server.files()][-FILES:]
 
 
 def run(server, document, key, boxes, files, seed, folder):
