@@ -1,6 +1,7 @@
 //! What keeps the defences honest: the fuzz targets' corpus with mutations of it, and the table of attacks in docs/security.md.
 
 mod replay;
+mod table;
 
 use std::path::PathBuf;
 
