@@ -26,9 +26,7 @@ impl Reserve {
             return Ok(());
         }
         match statvfs(&self.folder) {
-            Ok(disk) if disk.blocks_available() as u64 * disk.fragment_size() as u64 >= self.least_free => {
-                Ok(())
-            }
+            Ok(disk) if disk.blocks_available() * disk.fragment_size() >= self.least_free => Ok(()),
             Ok(_) => Err(Error::DiskFull),
             Err(_) => Ok(()),
         }

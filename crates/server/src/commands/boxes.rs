@@ -37,7 +37,7 @@ pub(super) enum Command {
         #[arg(long, value_name = "EMAIL")]
         owner: Email,
     },
-    /// List all boxes with their members; with QUIRE_API_KEY and no data folder named, those that the key can use
+    /// List all boxes with their members; with an API key and no data folder named, those that the key can use
     #[command(after_help = WHICH_LIST)]
     List {
         #[command(flatten)]

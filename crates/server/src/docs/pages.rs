@@ -82,6 +82,7 @@ pub const GROUPS: &[Group] = &[
             written("upgrade.md", include_str!("../../../../docs/upgrade.md")),
             written("bounds.md", include_str!("../../../../docs/bounds.md")),
             written("scaling.md", include_str!("../../../../docs/scaling.md")),
+            written("security.md", include_str!("../../../../docs/security.md")),
             written("troubleshooting.md", include_str!("../../../../docs/troubleshooting.md")),
         ],
     },

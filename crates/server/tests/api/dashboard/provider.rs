@@ -1,4 +1,4 @@
-//! An OpenID provider of the test's own: real HTTP, real signatures, and it says of people what the test wants.
+//! An `OpenID` provider of the test's own: real HTTP, real signatures, and it says of people what the test wants.
 
 use std::sync::Arc;
 
@@ -69,8 +69,8 @@ impl Provider {
         *self.next.lock() = json!({"iss": self.issuer, "sub": subject, "aud": "quire", "exp": 4_000_000_000_i64,
             "nonce": parameter("nonce"), "email": email, "email_verified": true});
         let kept = leaving.headers.get_all("set-cookie").iter();
-        let kept = kept.filter_map(|set| set.to_str().unwrap().strip_prefix("__Host-quire-oidc="));
-        let kept = kept.last().unwrap().split(';').next().unwrap().to_string();
+        let mut kept = kept.filter_map(|set| set.to_str().unwrap().strip_prefix("__Host-quire-oidc="));
+        let kept = kept.next_back().unwrap().split(';').next().unwrap().to_string();
         let path = format!("/sign-in/oidc/callback?code=c&state={}", parameter("state"));
         let request = browser.request(reqwest::Method::GET, &path);
         browser.send(request.header("cookie", format!("__Host-quire-oidc={kept}"))).await

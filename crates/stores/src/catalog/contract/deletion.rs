@@ -45,7 +45,8 @@ async fn a_box_that_is_going_away_is_gone_for_everybody_and_can_be_finished_late
     fresh.catalog = Box::new(fresh.place.open());
     assert_eq!(fresh.catalog.half_deleted_boxes().await.unwrap(), [writing.box_id()]);
     assert!(fresh.catalog.half_deleted().await.unwrap().is_empty(), "its files go with it");
-    assert_eq!(fresh.catalog.originals_of_box(&writing).await.unwrap(), [file.sha256.clone()]);
+    let originals = fresh.catalog.originals_of_box(&writing).await.unwrap();
+    assert_eq!(originals, std::slice::from_ref(&file.sha256));
     assert!(fresh.catalog.original_is_wanted(&file.sha256).await.unwrap(), "by the other box");
     fresh.catalog.finish_delete_box(&writing).await.unwrap();
     assert!(fresh.catalog.half_deleted_boxes().await.unwrap().is_empty());
