@@ -93,7 +93,7 @@ async fn process(library: &Arc<Library>, ingest: &Ingest, job: &Job, worker: &st
             "the server died {DEATHS} times while reading this file, so it is not read again by itself; if the server \
              was stopped for another reason, upload the file again or choose \"Read again\""
         );
-        return write(library, job, worker, JobOutcome::Failed { error }).await;
+        return write(library, job, worker, JobOutcome::GaveUp { error }).await;
     }
     let progress = Progress::default();
     let embedded = tokio::select! {

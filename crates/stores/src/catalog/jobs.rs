@@ -15,7 +15,7 @@ use super::{
     database::Turn,
     nodes::Alive,
     sql::{Row, Transaction},
-    versions::{write_failure, write_success},
+    versions::{give_up, write_failure, write_success},
 };
 use crate::Error;
 
@@ -163,6 +163,7 @@ fn finish(
             return Ok(Finished { written: true, superseded: Vec::new() });
         }
         JobOutcome::Failed { error } => write_failure(transaction, job, &error, now)?,
+        JobOutcome::GaveUp { error } => give_up(transaction, job, &error, now)?,
         indexed @ JobOutcome::Indexed { .. } => write_success(transaction, job, indexed, now)?,
     };
     transaction.execute("delete from jobs where id = $1", &[job.id.into()])?;

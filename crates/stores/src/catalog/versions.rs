@@ -1,7 +1,8 @@
 //! The versions of a file: which one can be read, which one waits beside it, and what becomes of both.
 //!
 //! A version waits beside another only where that one can be read (`indexed_at` is set). So there are four states: a first
-//! version that is to be read, one that could not be, one that can, and one that can with a newer one beside it.
+//! version that is to be read, one that could not be, one that can, and one that can with a newer one beside it, which is to
+//! be read or was given up.
 
 use engine::{
     Fault,
@@ -112,7 +113,9 @@ fn update(
     let waiting = waiting(transaction, known.id)?;
     let newest = waiting.as_ref().unwrap_or(&known.sha256);
     if *newest == new.sha256 {
-        if known.status == FileStatus::Failed {
+        // Also one that was given up beside the version that can be read.
+        let idle = !matches!(known.status, FileStatus::Queued | FileStatus::Processing);
+        if known.status == FileStatus::Failed || (idle && waiting.is_some()) {
             requeue(transaction, known, now)?;
         }
         return Ok((UploadOutcome::Known, Vec::new()));
@@ -200,26 +203,48 @@ pub(super) fn write_failure(
     error: &str,
     now: Timestamp,
 ) -> Result<Vec<String>, Fault> {
-    let Some(file) = find(transaction, job.box_id, job.file)? else { return Ok(Vec::new()) };
+    let Some(file) = note_failure(transaction, job, error, now)? else { return Ok(Vec::new()) };
+    let sql = "update files set next_sha256 = null, next_size = null, next_name = null where id = $1";
+    transaction.execute(sql, &[job.file.into()])?;
+    let superseded = file.indexed_at.is_some() && job.sha256 != file.sha256;
+    Ok(superseded.then(|| job.sha256.clone()).into_iter().collect())
+}
+
+/// The same, but the version stays where it waits: nothing says that it cannot be read. It is read when somebody uploads
+/// it again or chooses "Read again".
+pub(super) fn give_up(
+    transaction: &Transaction<'_>,
+    job: &Job,
+    error: &str,
+    now: Timestamp,
+) -> Result<Vec<String>, Fault> {
+    note_failure(transaction, job, error, now)?;
+    Ok(Vec::new())
+}
+
+/// Says of a file why its newest version was not read; gives the file as it was.
+fn note_failure(
+    transaction: &Transaction<'_>,
+    job: &Job,
+    error: &str,
+    now: Timestamp,
+) -> Result<Option<FileRecord>, Fault> {
+    let Some(file) = find(transaction, job.box_id, job.file)? else { return Ok(None) };
     if file.indexed_at.is_none() {
         let sql = "update files set status = 'failed', error = $1, updated_at = $2 where id = $3";
         transaction.execute(sql, &[error.into(), now.into(), job.file.into()])?;
-        return Ok(Vec::new());
+        return Ok(Some(file));
     }
-    let what = if job.sha256 == file.sha256 {
-        "reading it again failed"
-    } else {
-        "a newer version could not be processed"
-    };
-    let mut warnings = file.warnings;
+    let again = job.sha256 == file.sha256;
+    let what = if again { "reading it again failed" } else { "a newer version could not be processed" };
+    let mut warnings = file.warnings.clone();
     warnings.retain(|warning| !warning.starts_with(STAYS));
     warnings.push(format!("{STAYS}{what}: {error}"));
     transaction.execute(
-        "update files set status = 'ready_with_warnings', warnings = $1, updated_at = $2,
-         next_sha256 = null, next_size = null, next_name = null where id = $3",
+        "update files set status = 'ready_with_warnings', warnings = $1, updated_at = $2 where id = $3",
         &[as_json(&warnings).into(), now.into(), job.file.into()],
     )?;
-    Ok(if job.sha256 == file.sha256 { Vec::new() } else { vec![job.sha256.clone()] })
+    Ok(Some(file))
 }
 
 /// The version that was read is the one in place.

@@ -64,6 +64,11 @@ pub enum JobOutcome {
         /// Why, for its owner.
         error: String,
     },
+    /// It was tried often enough for now. What it would have read stays, to be read when somebody asks for it.
+    GaveUp {
+        /// Why, for its owner.
+        error: String,
+    },
     /// Something else went wrong; try again after a while.
     Retry {
         /// How long to wait.
