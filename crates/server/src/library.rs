@@ -153,7 +153,11 @@ impl Library {
     pub async fn recover(&self) -> Result<(), Fault> {
         self.blobs.recover(|sha256| async move { self.catalog.original_is_wanted(&sha256).await }).await?;
         self.finish_deletions().await?;
-        self.sweep_originals().await
+        // It is done again every day. A bucket may not even be there before the first file is.
+        if let Err(fault) = self.sweep_originals().await {
+            tracing::warn!(error = ?fault, "Could not look for originals that no file refers to");
+        }
+        Ok(())
     }
 
     /// Finishes deletions that were begun: by a node that died, or by a command that left them to this server.

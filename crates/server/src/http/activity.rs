@@ -82,7 +82,13 @@ impl Activity {
 
     /// Whether no request is under way.
     pub(super) fn is_quiet(&self) -> bool {
-        self.0.lock().under_way == 0
+        self.quiet_since().is_some()
+    }
+
+    /// Since when no request is under way; `None` while one is.
+    pub(super) fn quiet_since(&self) -> Option<Instant> {
+        let state = self.0.lock();
+        (state.under_way == 0).then_some(state.quiet_since)
     }
 
     /// Notes that bytes could not be written yet.

@@ -1,13 +1,7 @@
 //! Accepts connections: TLS by its first byte, anything else is plain HTTP; ends those that wait too long, and drains all when
 //! told to stop.
 
-use std::{
-    convert::Infallible,
-    net::{IpAddr, SocketAddr},
-    path::Path,
-    sync::Arc,
-    time::Duration,
-};
+use std::{convert::Infallible, net::SocketAddr, path::Path, sync::Arc, time::Duration};
 
 use axum::{Router, body::Body, http::Request, response::Response};
 use hyper::service::service_fn;
@@ -15,11 +9,9 @@ use hyper_util::{
     rt::{TokioExecutor, TokioIo, TokioTimer},
     server::conn::auto::Builder,
 };
-use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     net::{TcpListener, TcpStream},
-    sync::{OwnedSemaphorePermit, Semaphore},
     time::timeout,
 };
 use tokio_rustls::{TlsAcceptor, server::TlsStream};
@@ -28,17 +20,13 @@ use tower::ServiceExt;
 
 use super::{
     activity::{Activity, Overdue, Patience, Tracked},
-    guard,
+    door::{Door, Inside},
     incoming::Incoming,
     layers::Peer,
-    places::{Place, Places},
     plain, routes, tls,
     wording::Worded,
 };
-use crate::{
-    app::App,
-    config::{Config, Tls},
-};
+use crate::{app::App, config::Tls};
 
 /// A TLS record that starts a handshake begins with this byte; no HTTP request does.
 const HANDSHAKE: u8 = 0x16;
@@ -75,51 +63,6 @@ impl Service {
     }
 }
 
-/// Who may come in: so many over all, and so many of each network.
-struct Door {
-    all: Arc<Semaphore>,
-    networks: Places<IpAddr>,
-    /// Places of one network.
-    most: usize,
-    /// Proxies, which stand for many clients.
-    unbounded: Vec<IpAddr>,
-}
-
-/// The places of one connection.
-type Inside = (OwnedSemaphorePermit, Option<Place<IpAddr>>);
-
-impl Door {
-    fn of(config: &Config) -> Self {
-        let connections = &config.connections;
-        Door {
-            all: Arc::new(Semaphore::new(connections.most.min(most_files()))),
-            networks: Places::default(),
-            most: if connections.per_network == 0 { usize::MAX } else { connections.per_network },
-            unbounded: match config.http.tls {
-                Tls::Auto => Vec::new(),
-                Tls::Proxy => config.http.trusted_proxies.clone(),
-            },
-        }
-    }
-
-    fn enter(&self, peer: IpAddr) -> Option<Inside> {
-        let permit = self.all.clone().try_acquire_owned().ok()?;
-        if self.unbounded.contains(&peer.to_canonical()) {
-            return Some((permit, None));
-        }
-        let place = self.networks.take(&guard::network(peer), self.most)?;
-        Some((permit, Some(place)))
-    }
-}
-
-/// How many connections the process may open files for, after raising its limit as far as it goes. Stores need some too.
-fn most_files() -> usize {
-    let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE) else { return usize::MAX };
-    let raised = setrlimit(Resource::RLIMIT_NOFILE, hard, hard);
-    let files = if raised.is_ok() { hard } else { soft };
-    usize::try_from(files / 4 * 3).unwrap_or(usize::MAX).min(Semaphore::MAX_PERMITS)
-}
-
 /// Serves until the app is told to shut down, then lets requests under way finish.
 pub async fn serve(listener: TcpListener, service: Service) {
     let service = Arc::new(service);
@@ -132,7 +75,7 @@ pub async fn serve(listener: TcpListener, service: Service) {
             () = app.shutdown.cancelled() => break,
         };
         match accepted {
-            // Whoever finds no place is turned away at once: others behind them may have one.
+            // Whoever finds no place is turned away at once: others behind them may find one.
             Ok((stream, peer)) => match door.enter(peer.ip()) {
                 Some(inside) => drop(tasks.spawn(handle(service.clone(), stream, peer, inside))),
                 None => tracing::debug!(peer.address = %peer, "Refused a connection: too many are open"),
@@ -159,20 +102,30 @@ async fn drain(app: &App, tasks: &TaskTracker) {
     let _ = timeout(grace.ending, tasks.wait()).await;
 }
 
+/// One connection, until it ends or somebody else gets its place.
+async fn handle(service: Arc<Service>, stream: TcpStream, peer: SocketAddr, inside: Inside) {
+    tokio::select! {
+        () = serve_one(&service, stream, peer, &inside.activity) => {}
+        () = inside.turned_out.cancelled() => {
+            tracing::debug!(peer.address = %peer, "Closed a quiet connection to make room");
+        }
+    }
+}
+
 /// One connection from its first byte, which tells TLS from plain HTTP, to its end.
-async fn handle(service: Arc<Service>, stream: TcpStream, peer: SocketAddr, _inside: Inside) {
+async fn serve_one(service: &Service, stream: TcpStream, peer: SocketAddr, activity: &Arc<Activity>) {
     let _ = stream.set_nodelay(true);
     let app = &service.app;
     let Some(acceptor) = &service.tls else {
-        return speak(stream, peer, app, service.secure.clone()).await;
+        return speak(stream, peer, app, service.secure.clone(), activity).await;
     };
     let greeted = tokio::select! {
         greeted = timeout(app.config.deadlines.handshake(), greet(stream, acceptor)) => greeted,
         () = app.shutdown.cancelled() => return,
     };
     match greeted {
-        Ok(Ok(Greeted::Tls(stream))) => speak(stream, peer, app, service.secure.clone()).await,
-        Ok(Ok(Greeted::Plain(stream))) => speak(stream, peer, app, service.plain.clone()).await,
+        Ok(Ok(Greeted::Tls(stream))) => speak(stream, peer, app, service.secure.clone(), activity).await,
+        Ok(Ok(Greeted::Plain(stream))) => speak(stream, peer, app, service.plain.clone(), activity).await,
         Ok(Err(error)) => tracing::debug!(%error, peer.address = %peer, "TLS handshake failed"),
         Err(_) => tracing::debug!(peer.address = %peer, "TLS handshake took too long"),
     }
@@ -193,11 +146,10 @@ async fn greet(stream: TcpStream, acceptor: &TlsAcceptor) -> std::io::Result<Gre
 }
 
 /// Speaks HTTP/1.1 or h2 on a stream until it ends, waits too long or the server stops.
-async fn speak<S>(stream: S, peer: SocketAddr, app: &App, router: Router)
+async fn speak<S>(stream: S, peer: SocketAddr, app: &App, router: Router, activity: &Arc<Activity>)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let activity = Activity::new();
     let deadlines = &app.config.deadlines;
     let patience =
         Patience { first: deadlines.head(), idle: deadlines.idle(), stall: deadlines.answer_stall() };
@@ -261,35 +213,5 @@ async fn answer(
 fn note<E: std::fmt::Display>(result: Result<(), E>, peer: SocketAddr) {
     if let Err(error) = result {
         tracing::debug!(%error, peer.address = %peer, "Connection ended early");
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn one_network_does_not_take_the_places_of_others() {
-        let mut config = Config::defaults();
-        (config.connections.most, config.connections.per_network) = (5, 2);
-        let door = Door::of(&config);
-        let [one, beside, other]: [IpAddr; 3] =
-            ["2001:db8::1", "2001:db8::2", "192.0.2.1"].map(|address| address.parse().unwrap());
-        let inside: Vec<_> = [one, beside].map(|address| door.enter(address).unwrap()).into();
-        assert!(door.enter(one).is_none(), "two addresses of one IPv6 network are one client");
-        assert!(door.enter(other).is_some());
-        drop(inside);
-        assert!(door.enter(one).is_some());
-    }
-
-    #[test]
-    fn a_proxy_is_bounded_over_all_only() {
-        let mut config = Config::defaults();
-        (config.connections.most, config.connections.per_network) = (5, 2);
-        config.http.tls = Tls::Proxy;
-        let door = Door::of(&config);
-        let inside: Vec<_> = (0..5).map(|_| door.enter([127, 0, 0, 1].into()).unwrap()).collect();
-        assert!(door.enter([192, 0, 2, 1].into()).is_none());
-        drop(inside);
     }
 }

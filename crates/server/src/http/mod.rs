@@ -5,6 +5,7 @@ pub mod actor;
 pub mod audience;
 pub mod auth;
 pub mod body;
+mod door;
 pub mod error;
 pub(crate) mod form;
 pub mod guard;
