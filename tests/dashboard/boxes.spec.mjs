@@ -203,7 +203,7 @@ test("members: added, invited, changed, removed; each sees what they may", async
   expect((await guest.goto(box)).status()).toBe(403);
   // The last owner stays.
   await owner.getByRole("button", { name: `Remove owner-${tag}@example.org` }).click();
-  await expect(owner.getByText("keeps at least one owner")).toBeVisible();
+  await expect(owner.getByText("must have at least one owner")).toBeVisible();
 
   await owner.goto(`${box}/members`);
   await owner.getByLabel("E-mail address").fill(`late-${tag}@example.org`);
