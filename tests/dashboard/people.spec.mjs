@@ -100,7 +100,7 @@ test.describe("with an account elsewhere", () => {
 
   test("an address that nobody vouches for opens no account", async ({ page, tag }) => {
     await elsewhere(page, `unproven-${tag}`);
-    await expect(page.getByText("vouches for no e-mail address")).toBeVisible();
+    await expect(page.getByText("vouches for no usable e-mail address")).toBeVisible();
     await page.goto("/");
     await expect(page).toHaveURL(/sign-in/);
   });

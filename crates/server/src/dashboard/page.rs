@@ -123,6 +123,19 @@ pub(super) fn go(path: impl AsRef<str>) -> Response {
     (StatusCode::SEE_OTHER, [(header::LOCATION, location)]).into_response()
 }
 
+/// A redirect to another server as the answer to a form. The policy lets forms lead to this server alone, and browsers hold
+/// redirects to that as well; so the page that comes back goes on by itself.
+pub(super) fn after_form(mut redirect: Response) -> Response {
+    let location = redirect.headers_mut().remove(header::LOCATION);
+    let refresh =
+        location.map(|location| HeaderValue::from_bytes(&[b"0;url=", location.as_bytes()].concat()));
+    if let Some(Ok(refresh)) = refresh {
+        redirect.headers_mut().insert(header::REFRESH, refresh);
+        *redirect.status_mut() = StatusCode::OK;
+    }
+    redirect
+}
+
 /// The layer that makes pages of faults and gives all answers their headers.
 pub(super) async fn present(State(app): State<App>, request: Request, next: Next) -> Response {
     let visit = request.extensions().get::<Arc<Visit>>().cloned();

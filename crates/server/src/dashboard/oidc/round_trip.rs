@@ -83,7 +83,7 @@ pub(in crate::dashboard) async fn connect(
         expires_at: now.saturating_add(PATIENCE).unwrap_or(Timestamp::MAX),
     };
     app.catalog.add_link(link).await?;
-    send(&app, &origin, &state, "/account/profile").await
+    send(&app, &origin, &state, "/account/profile").await.map(page::after_form)
 }
 
 async fn send(app: &App, origin: &Origin, state: &str, next: &str) -> Shown {

@@ -62,7 +62,10 @@ impl Provider {
         subject: &str,
         email: &str,
     ) -> Page {
-        let address = leaving.location();
+        // A form leads away by refreshing: browsers would not follow a redirect.
+        let refresh = leaving.headers.get("refresh").map(|value| value.to_str().unwrap());
+        let address =
+            refresh.map_or_else(|| leaving.location(), |refresh| refresh.trim_start_matches("0;url="));
         assert!(address.starts_with(&self.issuer), "{leaving:?}");
         let parameter = |name: &str| between(&format!("{address}&"), &format!("{name}="), "&").to_string();
         assert_eq!(parameter("code_challenge_method"), "S256");
