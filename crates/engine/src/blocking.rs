@@ -50,11 +50,6 @@ impl Stop {
     pub fn leave(&self) {
         self.left.store(true, Ordering::Relaxed);
     }
-
-    /// Whether the work should end; for places that cannot return a fault.
-    pub fn wanted(&self) -> bool {
-        self.check().is_err()
-    }
 }
 
 /// Tells the work when the future that waits for it is dropped.
