@@ -177,13 +177,17 @@ pub(super) fn start_over(
     Ok(newest.map(|_| known.sha256).into_iter().collect())
 }
 
-/// A new job in place of any older one: a worker still at that finds its job gone and stops.
+/// A new job in place of any older one: a worker still at that finds its job gone and stops. Where work on the older one
+/// had begun, that is noted.
 pub(super) fn enqueue(
     transaction: &Transaction<'_>,
     box_id: BoxId,
     file: FileId,
     now: Timestamp,
 ) -> Result<(), Fault> {
+    let begun = "update files set interrupted = 1
+                 where id = $1 and exists (select 1 from jobs where file_id = $1 and starts > failures)";
+    transaction.execute(begun, &[file.into()])?;
     transaction.execute("delete from jobs where file_id = $1", &[file.into()])?;
     transaction.execute(
         "insert into jobs (id, file_id, box_id, due_at, failures, starts, created_at) values ($1, $2, $3, $4, 0, 0, $4)",
@@ -196,7 +200,7 @@ pub(super) fn enqueue(
 const STAYS: &str = "what was read before stays, because ";
 
 /// A first version that cannot be read is a failed file. One that cannot be read beside an older one leaves that in
-/// place, with a warning.
+/// place, with a warning; where the index may hold something else, the older one is read again.
 pub(super) fn write_failure(
     transaction: &Transaction<'_>,
     job: &Job,
@@ -207,6 +211,9 @@ pub(super) fn write_failure(
     let sql = "update files set next_sha256 = null, next_size = null, next_name = null where id = $1";
     transaction.execute(sql, &[job.file.into()])?;
     let superseded = file.indexed_at.is_some() && job.sha256 != file.sha256;
+    if superseded && job.interrupted {
+        requeue(transaction, &file, now)?;
+    }
     Ok(superseded.then(|| job.sha256.clone()).into_iter().collect())
 }
 
@@ -230,6 +237,9 @@ fn note_failure(
     now: Timestamp,
 ) -> Result<Option<FileRecord>, Fault> {
     let Some(file) = find(transaction, job.box_id, job.file)? else { return Ok(None) };
+    if job.interrupted {
+        transaction.execute("update files set interrupted = 1 where id = $1", &[job.file.into()])?;
+    }
     if file.indexed_at.is_none() {
         let sql = "update files set status = 'failed', error = $1, updated_at = $2 where id = $3";
         transaction.execute(sql, &[error.into(), now.into(), job.file.into()])?;
@@ -247,6 +257,21 @@ fn note_failure(
     Ok(Some(file))
 }
 
+/// A version that was read again because a newer one failed keeps what was said about that.
+fn with_failure(
+    transaction: &Transaction<'_>,
+    job: &Job,
+    mut warnings: Vec<String>,
+) -> Result<Vec<String>, Fault> {
+    if let Some(file) = find(transaction, job.box_id, job.file)?
+        && job.interrupted
+        && file.sha256 == job.sha256
+    {
+        warnings.extend(file.warnings.into_iter().filter(|warning| warning.starts_with(STAYS)));
+    }
+    Ok(warnings)
+}
+
 /// The version that was read is the one in place.
 pub(super) fn write_success(
     transaction: &Transaction<'_>,
@@ -259,12 +284,13 @@ pub(super) fn write_success(
     };
     let before = transaction.first("select sha256 from files where id = $1", &[job.file.into()])?;
     let before = before.map(|row| row.text(0).map(str::to_string)).transpose()?;
+    let warnings = with_failure(transaction, job, warnings)?;
     let pages = Value::from(i64::from(extent.pages));
     transaction.execute(
         "update files set status = $1, media_type = $2, warnings = $3, language = $4, pages = $5, characters = $6,
          chunks = $7, progress_done = $5, progress_total = $5, error = null, indexed_at = $8, updated_at = $8,
          sha256 = coalesce(next_sha256, sha256), size = coalesce(next_size, size), name = coalesce(next_name, name),
-         next_sha256 = null, next_size = null, next_name = null where id = $9",
+         next_sha256 = null, next_size = null, next_name = null, interrupted = 0 where id = $9",
         &[
             status.as_str().into(),
             media_type.into(),

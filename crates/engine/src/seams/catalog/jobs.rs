@@ -29,6 +29,9 @@ pub struct Job {
     pub failures: u32,
     /// How often work on it has started, this time included.
     pub starts: u32,
+    /// Work on the file was cut off since it was last read, so the index may hold a version that the catalog does not
+    /// know of.
+    pub interrupted: bool,
 }
 
 impl Job {

@@ -39,6 +39,8 @@ struct Model {
     newest: Option<u8>,
     readable: Option<u8>,
     queued: bool,
+    /// Work on it was cut off since it was last read, so the index may hold another version than the one that can be read.
+    begun: bool,
 }
 
 impl Model {
@@ -51,11 +53,15 @@ impl Model {
 
     fn end(&mut self, end: End) {
         match end {
-            End::Read => (self.readable, self.queued) = (self.newest, false),
-            // What can be read is then the newest there is; where nothing can, the file has failed.
-            End::Unreadable => (self.newest, self.queued) = (self.readable.or(self.newest), false),
+            End::Read => (self.readable, self.queued, self.begun) = (self.newest, false, false),
+            // What can be read is then the newest there is, and is put back; where nothing can, the file has failed.
+            End::Unreadable => {
+                self.queued = self.begun && self.readable.is_some() && self.readable != self.newest;
+                self.newest = self.readable.or(self.newest);
+            }
             End::GivenUp => self.queued = false,
-            End::TryAgain | End::Died => {}
+            End::TryAgain => {}
+            End::Died => self.begun = true,
         }
     }
 
@@ -116,6 +122,7 @@ impl Subject<'_> {
                 let known = model.newest == Some(version);
                 self.upload(version).await;
                 model.upload(version);
+                model.begun |= !known;
                 let written = self.end(&job, end).await;
                 assert_eq!(written, known, "a job that was overtaken writes nothing");
                 if known {
@@ -231,6 +238,24 @@ async fn what_is_uploaded_after_a_damaged_version_was_read_again_is_read() {
         Step::StartOver,
         Step::Upload(3),
         Step::Upload(4),
+        Step::Work(End::Read),
+    ];
+    follow(&fresh, &ada, &story).await;
+}
+
+/// A crash comes right after the second version was put into the index, and the third turns out to be damaged: the index
+/// then holds text of the second, whose original is gone, so the first is read again.
+#[tokio::test(flavor = "multi_thread")]
+async fn after_a_crash_and_a_damaged_version_the_one_in_place_is_read_again() {
+    let fresh = fresh();
+    let ada = fresh.user("ada@example.org").await;
+    let story = [
+        Step::Upload(1),
+        Step::Work(End::Read),
+        Step::Upload(2),
+        Step::Work(End::Died),
+        Step::Upload(3),
+        Step::Work(End::Unreadable),
         Step::Work(End::Read),
     ];
     follow(&fresh, &ada, &story).await;

@@ -18,6 +18,7 @@ const STEPS: &[Step] = &[
     Step::adding(include_str!("20261122_bounds.sql")),
     Step::by_kind(include_str!("20261122_sizes_sqlite.sql"), include_str!("20261122_sizes_postgres.sql")),
     Step::adding(include_str!("20261122_deletion.sql")),
+    Step::adding(include_str!("20261123_interrupted.sql")),
 ];
 
 /// How many steps this program knows.
