@@ -152,12 +152,7 @@ impl Library {
     /// After a crash: finishes what was begun, before anything new comes in.
     pub async fn recover(&self) -> Result<(), Fault> {
         self.blobs.recover(|sha256| async move { self.catalog.original_is_wanted(&sha256).await }).await?;
-        self.finish_deletions().await?;
-        // It is done again every day. A bucket may not even be there before the first file is.
-        if let Err(fault) = self.sweep_originals().await {
-            tracing::warn!(error = ?fault, "Could not look for originals that no file refers to");
-        }
-        Ok(())
+        self.finish_deletions().await
     }
 
     /// Finishes deletions that were begun: by a node that died, or by a command that left them to this server.
@@ -182,21 +177,22 @@ impl Library {
         Ok(())
     }
 
-    /// Does so until shutdown.
+    /// Finishes deletions and removes what a crash left behind, until shutdown. The server answers requests meanwhile: to
+    /// list a large bucket takes minutes.
     pub async fn tend(&self, shutdown: CancellationToken) {
         let mut looks: u32 = 0;
         loop {
-            tokio::select! {
-                () = tokio::time::sleep(LOOK_EVERY) => looks = looks.wrapping_add(1),
-                () = shutdown.cancelled() => return,
-            }
             if let Err(fault) = self.finish_deletions().await {
                 tracing::warn!(error = ?fault, "Could not finish a deletion; it is tried again");
             }
             if looks.is_multiple_of(SWEEP_AFTER)
                 && let Err(fault) = self.sweep_originals().await
             {
-                tracing::warn!(error = ?fault, "Could not look for originals that nobody wants");
+                tracing::warn!(error = ?fault, "Could not look for originals that no file refers to");
+            }
+            tokio::select! {
+                () = tokio::time::sleep(LOOK_EVERY) => looks = looks.wrapping_add(1),
+                () = shutdown.cancelled() => return,
             }
         }
     }

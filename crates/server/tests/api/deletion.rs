@@ -3,6 +3,7 @@
 use std::{
     path::{Path, PathBuf},
     sync::Arc,
+    time::Duration,
 };
 
 use engine::{
@@ -14,6 +15,7 @@ use engine::{
 use reqwest::Method;
 use serde_json::json;
 use server::reindex;
+use tokio_util::sync::CancellationToken;
 
 use crate::support::{Answer, TestApp, roomy};
 
@@ -106,9 +108,25 @@ async fn a_deletion_that_was_cut_short_is_finished_at_the_next_start() {
     staged.write(b"ORPHANED words").unwrap();
     app.app.library.blobs.keep(staged.finish().unwrap()).await.unwrap();
     let app = TestApp::on(app.stop().await, roomy()).await;
-    for marker in ["VANISHING", "LEAVING", "ORPHANED"] {
+    for marker in ["VANISHING", "LEAVING"] {
         assert_eq!(holding(app.folder.path(), marker), Vec::<PathBuf>::new(), "{marker}");
     }
+    // An original without a file is looked for while the server answers already.
+    let (library, shutdown) = (app.app.library.clone(), CancellationToken::new());
+    let tending = tokio::spawn({
+        let shutdown = shutdown.clone();
+        async move { library.tend(shutdown).await }
+    });
+    let gone = async {
+        while !holding(app.folder.path(), "ORPHANED").is_empty() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), gone)
+        .await
+        .expect("the original without a file is removed");
+    shutdown.cancel();
+    tending.await.unwrap();
     assert!(app.catalog.half_deleted().await.unwrap().is_empty());
     assert!(app.catalog.half_deleted_boxes().await.unwrap().is_empty());
 }
