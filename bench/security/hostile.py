@@ -6,11 +6,14 @@
 Starts a server of its own (QUIRE_BINARY, else target/release/quire) and talks to it over loopback only. Normal clients search,
 list, upload and delete all the time: alone at first, then beside every kind of attack in attacks.py. Exits 1 if memory grew by
 more than 50 MB after the warm-up, if the normal clients' p99 more than doubled, if they saw an error, or if the server died.
+The attackers run in a process of their own, which yields the processor to the server: they would have machines of their own.
 """
 
 import argparse
 import collections
 import json
+import multiprocessing
+import os
 import pathlib
 import statistics
 import sys
@@ -94,6 +97,22 @@ def attack(me, kind, pause, answers):
             time.sleep(0.1)
 
 
+def attack_all(server, kinds, account, file, revoked, over, told):
+    """All attackers, until it is over; then says what each was answered."""
+    os.nice(19)
+    answers, attackers = collections.defaultdict(collections.Counter), []
+    for number, (kind, pause) in enumerate(kinds.items()):
+        me = attacks.Attacker(server, f"127.66.0.{number + 1}", *account, revoked, attacks.hostile_files(SHARED))
+        me.file = file
+        attackers.append(me)
+        threading.Thread(target=attack, args=(me, kind, pause, answers), daemon=True).start()
+    over.wait()
+    for me in attackers:
+        me.stop = True
+    time.sleep(1)
+    told.send({name: dict(counts) for name, counts in sorted(answers.items())})
+
+
 def sample(server, samples, done):
     while not done.is_set() and server.process.poll() is None:
         try:
@@ -162,7 +181,6 @@ def main():
     server = Server()
     people, files, revoked = set_up(server)
     log, samples, done = [], [], threading.Event()
-    answers = collections.defaultdict(collections.Counter)
     threading.Thread(target=sample, args=(server, samples, done), daemon=True).start()
     box, key = people["owner"]
     normal = [Normal(server, key, box, what, log) for what in ("search", "list", "upload")]
@@ -172,20 +190,21 @@ def main():
     begin = time.time()
     time.sleep(quiet_seconds)
     attacked = time.time()
-    attackers = []
     kinds = {kind: pause for kind, pause in attacks.KINDS.items() if not options.only or kind.__name__ in options.only.split(",")}
-    for number, (kind, pause) in enumerate(kinds.items()):
-        me = attacks.Attacker(server, f"127.66.0.{number + 1}", *people["attacker"], revoked, attacks.hostile_files(SHARED))
-        me.file = files["attacker"]
-        attackers.append(me)
-        threading.Thread(target=attack, args=(me, kind, pause, answers), daemon=True).start()
+    told, telling = multiprocessing.Pipe(duplex=False)
+    over = multiprocessing.Event()
+    attackers = multiprocessing.Process(
+        target=attack_all, args=(server, kinds, people["attacker"], files["attacker"], revoked, over, telling), daemon=True)
+    attackers.start()
     while time.time() - begin < seconds and server.process.poll() is None:
         time.sleep(1)
     end = time.time()
-    for worker in attackers + normal:
-        worker.stop = True
+    for client in normal:
+        client.stop = True
     alive = server.process.poll() is None
-    time.sleep(5)
+    over.set()
+    answers = told.recv() if told.poll(60) else {}
+    attackers.kill()
     done.set()
     result = judge(begin, attacked, end, warm_up, log, samples, answers, alive)
     if alive:
@@ -216,7 +235,7 @@ def judge(begin, attacked, end, warm_up, log, samples, answers, alive):
     return {"seconds": round(end - begin), "quiet": quiet, "under_attack": hostile, "errors_of_normal_clients": errors,
             "memory_mb": {"start": round(sizes[0]), "quiet_end": round(statistics.median(memory(samples, attacked - 20, attacked) or [0])),
                           "after_warm_up": round(warm), "highest_minute": round(highest), "end": round(sizes[-1]), "max": round(max(sizes))},
-            "attacks": {name: dict(counts) for name, counts in sorted(answers.items())}, "failed": failed}
+            "attacks": answers, "failed": failed}
 
 
 if __name__ == "__main__":
