@@ -1,4 +1,8 @@
-//! One thread per model that takes waiting texts in batches: queries first, then passages, none for callers who left.
+//! One thread per model that takes waiting texts in batches: those somebody waits for first, then passages of files that are
+//! being read, none for callers who left.
+//!
+//! Accounts share the model: the one that has used least of it lately goes first, so that a few searches of one account do not
+//! wait behind the many of another.
 //!
 //! Callers are answered through a oneshot channel; one that was dropped marks its texts as not worth running. The queue
 //! is bounded in tokens, because tokens are what costs time.
@@ -9,7 +13,9 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use engine::ids::UserId;
 use engine::seams::embedder::Role;
+use engine::turnstile::served;
 use engine::{Fault, Reason};
 use tokio::sync::oneshot;
 
@@ -20,6 +26,9 @@ const BATCH_TIME: Duration = Duration::from_millis(25);
 
 /// Tokens a second before anything was measured: a slow processor without vector units.
 const FIRST_GUESS: f64 = 2_000.0;
+
+/// After this time half of what an account has used is forgotten.
+const HALF_FORGOTTEN: Duration = Duration::from_secs(10);
 
 /// The weight of the newest measurement of speed.
 const NEWEST: f64 = 0.3;
@@ -56,17 +65,32 @@ struct Shared<O> {
 }
 
 struct Queues<O> {
-    queries: Queue<O>,
-    passages: Queue<O>,
+    /// What somebody waits for.
+    urgent: Queue<O>,
+    /// What is being indexed.
+    patient: Queue<O>,
     /// Tokens a second, as last measured.
     speed: f64,
     closed: bool,
 }
 
-/// Waiting sequences in order of arrival.
+/// Waiting sequences of all accounts.
 struct Queue<O> {
-    waiting: VecDeque<Waiting<O>>,
+    shares: Vec<Share<O>>,
+    /// Tokens that wait.
     tokens: usize,
+    /// When what was used was last brought up to date.
+    aged: Instant,
+}
+
+/// One account's part of a queue.
+struct Share<O> {
+    /// `None`: the server itself.
+    account: Option<UserId>,
+    /// In order of arrival.
+    waiting: VecDeque<Waiting<O>>,
+    /// Tokens that were run for it lately.
+    used: f64,
 }
 
 struct Waiting<O> {
@@ -93,8 +117,8 @@ impl<O> Request<O> {
 impl<M: Model> Batcher<M> {
     /// Starts the thread `name`. More than `queue_tokens` waiting of one kind make further calls fail.
     pub(crate) fn start(name: &str, model: M, queue_tokens: usize) -> std::io::Result<Self> {
-        let queue = || Queue { waiting: VecDeque::new(), tokens: 0 };
-        let queues = Queues { queries: queue(), passages: queue(), speed: FIRST_GUESS, closed: false };
+        let queue = || Queue { shares: Vec::new(), tokens: 0, aged: Instant::now() };
+        let queues = Queues { urgent: queue(), patient: queue(), speed: FIRST_GUESS, closed: false };
         let shared = Arc::new(Shared { queues: Mutex::new(queues), arrived: Condvar::new() });
         let for_thread = shared.clone();
         let thread =
@@ -107,17 +131,23 @@ impl<M: Model> Batcher<M> {
         if work.is_empty() {
             return Ok(Vec::new());
         }
-        let answer = self.enqueue(work, role)?;
+        let answer = self.enqueue(work, role, served())?;
         answer.await.map_err(|_| Fault::internal("the model's thread failed on this batch"))
     }
 
-    fn enqueue(&self, work: Vec<Work>, role: Role) -> Result<oneshot::Receiver<Vec<M::Output>>, Fault> {
+    fn enqueue(
+        &self,
+        work: Vec<Work>,
+        role: Role,
+        account: Option<UserId>,
+    ) -> Result<oneshot::Receiver<Vec<M::Output>>, Fault> {
         let tokens: usize = work.iter().map(|work| work.sequence.ids.len()).sum();
         let mut queues = lock(&self.shared.queues);
         let speed = queues.speed;
+        // An answer's sentences are passages to the model, but somebody waits for them.
         let queue = match role {
-            Role::Query => &mut queues.queries,
-            Role::Passage => &mut queues.passages,
+            Role::Passage if account.is_none() => &mut queues.patient,
+            Role::Passage | Role::Query => &mut queues.urgent,
         };
         // A request larger than the whole queue still gets its turn when the queue is empty.
         if queue.tokens > 0 && queue.tokens + tokens > self.queue_tokens {
@@ -130,7 +160,7 @@ impl<M: Model> Batcher<M> {
         let answers = work.iter().map(|_| None).collect();
         let request = Arc::new(Mutex::new(Request { answers, missing: work.len(), reply: Some(reply) }));
         let waiting = |(index, work)| Waiting { work, index, request: request.clone() };
-        queue.waiting.extend(work.into_iter().enumerate().map(waiting));
+        queue.add(account, work.into_iter().enumerate().map(waiting));
         queue.tokens += tokens;
         drop(queues);
         self.shared.arrived.notify_one();
@@ -197,9 +227,9 @@ fn next_batch<O>(shared: &Shared<O>, threads: usize) -> Option<Vec<Waiting<O>>> 
             return None;
         }
         let budget = (queues.speed * BATCH_TIME.as_secs_f64()) as usize;
-        let mut batch = queues.queries.take(budget, threads);
+        let mut batch = queues.urgent.take(budget, threads);
         if batch.is_empty() {
-            batch = queues.passages.take(budget, threads);
+            batch = queues.patient.take(budget, threads);
         }
         if !batch.is_empty() {
             // Longest first: threads then finish at about the same time.
@@ -211,27 +241,50 @@ fn next_batch<O>(shared: &Shared<O>, threads: usize) -> Option<Vec<Waiting<O>>> 
 }
 
 impl<O> Queue<O> {
-    /// The first waiting sequences within the budget, and then as many more as give each thread the same number; abandoned ones
-    /// are dropped. Without the second rule a slow processor would get batches of one sequence, which keep one thread busy,
-    /// which measures as slow: it would never use its other cores.
+    fn add(&mut self, account: Option<UserId>, work: impl Iterator<Item = Waiting<O>>) {
+        match self.shares.iter_mut().find(|share| share.account == account) {
+            Some(share) => share.waiting.extend(work),
+            None => self.shares.push(Share { account, waiting: work.collect(), used: 0.0 }),
+        }
+    }
+
+    /// Sequences of whoever has used least, within the budget, and then as many more as give each thread the same number;
+    /// abandoned ones are dropped. Without the second rule a slow processor would get batches of one sequence, which keep one
+    /// thread busy, which measures as slow: it would never use its other cores.
     fn take(&mut self, budget: usize, threads: usize) -> Vec<Waiting<O>> {
+        self.forget();
         let mut batch = Vec::new();
         let mut taken = 0;
-        while let Some(next) = self.waiting.front() {
-            let tokens = next.work.sequence.ids.len();
-            let abandoned = lock(&next.request).abandoned();
+        let next = |shares: &mut Vec<Share<O>>| {
+            let waiting = (0..shares.len()).filter(|&at| !shares[at].waiting.is_empty());
+            waiting.min_by(|&a, &b| shares[a].used.total_cmp(&shares[b].used))
+        };
+        while let Some(at) = next(&mut self.shares) {
+            let share = &mut self.shares[at];
+            let first = share.waiting.front().expect("only those that wait are looked at");
+            let tokens = first.work.sequence.ids.len();
+            let abandoned = lock(&first.request).abandoned();
             let even = !batch.is_empty() && batch.len().is_multiple_of(threads);
             if !abandoned && even && taken + tokens > budget {
                 break;
             }
-            let next = self.waiting.pop_front().expect("it was just looked at");
             self.tokens -= tokens;
+            let first = share.waiting.pop_front().expect("it was just looked at");
             if !abandoned {
+                share.used += tokens as f64;
                 taken += tokens;
-                batch.push(next);
+                batch.push(first);
             }
         }
         batch
+    }
+
+    /// What was used fades, and with it who used it.
+    fn forget(&mut self) {
+        let halves = self.aged.elapsed().as_secs_f64() / HALF_FORGOTTEN.as_secs_f64();
+        self.aged = Instant::now();
+        self.shares.iter_mut().for_each(|share| share.used *= 0.5f64.powf(halves));
+        self.shares.retain(|share| share.used >= 1.0 || !share.waiting.is_empty());
     }
 }
 
@@ -305,11 +358,11 @@ mod tests {
     #[tokio::test]
     async fn queries_go_before_passages_and_batches_keep_to_the_budget() {
         let Stage { batcher, ran, go } = stage(10_000);
-        let first = batcher.enqueue(work(&[1], 40), Role::Passage).unwrap();
+        let first = batcher.enqueue(work(&[1], 40), Role::Passage, None).unwrap();
         assert_eq!(ran.recv().unwrap(), [1]);
         // While the first batch runs: four passages of which one fills a batch, then a query.
-        let passages = batcher.enqueue(work(&[2, 3, 4, 5], 1_000_000), Role::Passage).unwrap();
-        let query = batcher.enqueue(work(&[9], 5), Role::Query).unwrap();
+        let passages = batcher.enqueue(work(&[2, 3, 4, 5], 1_000_000), Role::Passage, None).unwrap();
+        let query = batcher.enqueue(work(&[9], 5), Role::Query, None).unwrap();
         (0..6).for_each(|_| go.send(()).unwrap());
         assert_eq!(query.await.unwrap(), [9]);
         assert_eq!((first.await.unwrap(), passages.await.unwrap()), (vec![1], vec![2, 3, 4, 5]));
@@ -320,10 +373,10 @@ mod tests {
     #[tokio::test]
     async fn a_processor_that_was_measured_as_slow_still_gets_work_for_every_thread() {
         let Stage { batcher, ran, go } = stage_with(4, 10_000);
-        let first = batcher.enqueue(work(&[1], 10), Role::Passage).unwrap();
+        let first = batcher.enqueue(work(&[1], 10), Role::Passage, None).unwrap();
         assert_eq!(ran.recv().unwrap(), [1]);
         // Each of them is more than the budget of a batch; the first batch was far too small to make the model look faster.
-        let passages = batcher.enqueue(work(&[2, 3, 4, 5, 6], 1_000_000), Role::Passage).unwrap();
+        let passages = batcher.enqueue(work(&[2, 3, 4, 5, 6], 1_000_000), Role::Passage, None).unwrap();
         (0..3).for_each(|_| go.send(()).unwrap());
         assert_eq!((first.await.unwrap(), passages.await.unwrap()), (vec![1], vec![2, 3, 4, 5, 6]));
         assert_eq!(ran.recv().unwrap(), [2, 3, 4, 5]);
@@ -332,14 +385,14 @@ mod tests {
     #[tokio::test]
     async fn a_full_queue_says_so_at_once_and_when_to_come_back() {
         let Stage { batcher, ran, go } = stage(100);
-        let first = batcher.enqueue(work(&[1], 500), Role::Passage).unwrap();
+        let first = batcher.enqueue(work(&[1], 500), Role::Passage, None).unwrap();
         ran.recv().unwrap();
-        let second = batcher.enqueue(work(&[2], 60), Role::Passage).unwrap();
-        let fault = batcher.enqueue(work(&[3], 60), Role::Passage).unwrap_err();
+        let second = batcher.enqueue(work(&[2], 60), Role::Passage, None).unwrap();
+        let fault = batcher.enqueue(work(&[3], 60), Role::Passage, None).unwrap_err();
         assert_eq!(fault.reason, Reason::Overloaded);
         assert!(fault.retry_after.unwrap() >= Duration::from_secs(1));
         // Queries have a queue of their own.
-        let query = batcher.enqueue(work(&[4], 60), Role::Query).unwrap();
+        let query = batcher.enqueue(work(&[4], 60), Role::Query, None).unwrap();
         (0..3).for_each(|_| go.send(()).unwrap());
         assert_eq!(
             (first.await.unwrap(), second.await.unwrap(), query.await.unwrap()),
@@ -350,13 +403,32 @@ mod tests {
     #[tokio::test]
     async fn texts_of_a_caller_who_left_are_not_run() {
         let Stage { batcher, ran, go } = stage(1000);
-        let first = batcher.enqueue(work(&[1], 5), Role::Passage).unwrap();
+        let first = batcher.enqueue(work(&[1], 5), Role::Passage, None).unwrap();
         ran.recv().unwrap();
-        drop(batcher.enqueue(work(&[2], 5), Role::Passage).unwrap());
-        let third = batcher.enqueue(work(&[3], 5), Role::Passage).unwrap();
+        drop(batcher.enqueue(work(&[2], 5), Role::Passage, None).unwrap());
+        let third = batcher.enqueue(work(&[3], 5), Role::Passage, None).unwrap();
         (0..2).for_each(|_| go.send(()).unwrap());
         assert_eq!((first.await.unwrap(), third.await.unwrap()), (vec![1], vec![3]));
         assert_eq!(ran.recv().unwrap(), [3]);
+    }
+
+    #[tokio::test]
+    async fn who_used_little_goes_before_who_used_much() {
+        let Stage { batcher, ran, go } = stage(10_000_000);
+        let (busy, quiet) = (Some(UserId::generate()), Some(UserId::generate()));
+        let mut answers = vec![batcher.enqueue(work(&[1], 1000), Role::Query, busy).unwrap()];
+        assert_eq!(ran.recv().unwrap(), [1]);
+        answers.push(batcher.enqueue(work(&[2, 3, 4], 1_000_000), Role::Query, busy).unwrap());
+        // An answer's sentences: somebody waits for them, too.
+        answers.push(batcher.enqueue(work(&[8], 1_000_000), Role::Passage, quiet).unwrap());
+        answers.push(batcher.enqueue(work(&[9], 1_000_000), Role::Query, quiet).unwrap());
+        (0..6).for_each(|_| go.send(()).unwrap());
+        for answer in answers {
+            answer.await.unwrap();
+        }
+        // After one batch the quiet account has used as much as the other, which then takes its turn.
+        let order: Vec<u32> = (0..5).map(|_| ran.recv().unwrap()[0]).collect();
+        assert_eq!(order, [8, 2, 9, 3, 4]);
     }
 
     #[tokio::test]

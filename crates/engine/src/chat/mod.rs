@@ -133,8 +133,7 @@ impl Chat {
         let told = self.told(&request);
         request.max_context_tokens = request.max_context_tokens.saturating_sub(told);
         let Found { passages, near, warnings, search_units } =
-            self.passages(reading, &request, &question).await?;
-        let turn = (!self.answerer.is_told()).then_some(turn);
+            turn.serve(self.passages(reading, &request, &question)).await?;
         let context_tokens = self.tokens(passages.iter().map(|passage| passage.chunk.text.as_str())) + told;
         let asked_tokens = match told {
             0 => self.tokens(request.turns.iter().map(|turn| turn.text.as_str())),
@@ -149,8 +148,14 @@ impl Chat {
             format: request.format.clone(),
         };
         let found = passages.iter().any(|passage| passage.score >= LEAST);
-        let pieces = if found { self.answerer.answer(brief).await? } else { None };
-        drop(turn);
+        let answering = async { if found { self.answerer.answer(brief).await } else { Ok(None) } };
+        let pieces = match self.answerer.is_told() {
+            false => turn.serve(answering).await?,
+            true => {
+                drop(turn);
+                answering.await?
+            }
+        };
         let verifier = verify::Verifier::new(self.index.clone(), *reading, question.clone(), passages);
         let answer = answering::Begun {
             verifier,

@@ -16,6 +16,16 @@ pub use turns::{Arrival, Room, Turns};
 
 use crate::{Fault, Reason, ids::UserId};
 
+tokio::task_local! {
+    static SERVED: UserId;
+}
+
+/// The account that the current task works for; `None` for the server's own work. Whatever serves many accounts at once, such
+/// as a model, shares its time among them by this.
+pub fn served() -> Option<UserId> {
+    SERVED.try_with(|account| *account).ok()
+}
+
 /// What whoever was refused should wait before they try again.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
@@ -97,6 +107,13 @@ impl Turnstile {
     /// Every change under the lock is complete at any point where it could panic.
     fn lock(&self) -> MutexGuard<'_, Shared> {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Pass {
+    /// Works for the account.
+    pub async fn serve<T>(&self, work: impl Future<Output = T>) -> T {
+        SERVED.scope(self.account, work).await
     }
 }
 

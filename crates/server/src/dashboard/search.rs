@@ -147,9 +147,9 @@ async fn run(app: &App, at: &InBox<Reading>, origin: &Origin, wanted: &Wanted) -
     let started = std::time::Instant::now();
     let request = wanted.request()?;
     let payer = Payer::signed_in(app, at.who.user().id);
-    let _turn = payer.turn().await?;
+    let turn = payer.turn().await?;
     let charge = payer.reserve(Operation::Search, app.search.bounds(&request).max).await?;
-    let found = app.search.run(&at.right, request).await?;
+    let found = turn.serve(app.search.run(&at.right, request)).await?;
     app.recent_queries.note(at.here.id, &wanted.query, &found);
     let units = cost::search(&found.work, found.hits.len());
     let mut hits = Vec::new();

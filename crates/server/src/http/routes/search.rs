@@ -191,12 +191,12 @@ pub(super) async fn retrieve(
         let found = Found { documents: [QueryResult::nothing(query)], usage };
         return Ok(Success::with_warnings(found, body.warnings));
     }
-    let _turn = payer.turn().await?;
+    let turn = payer.turn().await?;
     let charge = payer.reserve(Operation::Search, bounds.max).await?;
     if let Some(filter) = filter {
         narrow(&app, &reading, &mut request, filter).await?;
     }
-    let found = app.search.run(&reading, request).await?;
+    let found = turn.serve(app.search.run(&reading, request)).await?;
     app.recent_queries.note(reading.box_id(), &query, &found);
     let cost = cost::search(&found.work, found.hits.len());
     let result = present(&app, &reading, &origin, query, found, explain).await?;
