@@ -1,6 +1,6 @@
 //! What fuzz targets do with bytes where the server is not needed for it; the replay of their corpus does the same.
 
-use engine::search::Filter;
+use engine::seams::catalog::Filter;
 use parsers::child::{Conversation, Heard};
 use parsers::{Limits, Sandbox};
 use serde_json::Value;

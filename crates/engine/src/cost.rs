@@ -17,7 +17,7 @@
 //! | each further 500 tokens of answer, or part of them | + 1, at most + 2 |
 //! | nothing found | 1 |
 
-use crate::search::{SearchRequest, Work};
+use serde::Serialize;
 
 /// Candidates weighed by late interaction at most: a few milliseconds, which the first unit pays for.
 const RERANKED: usize = 100;
@@ -47,6 +47,21 @@ pub struct Bounds {
     pub min: u64,
     /// What must be left before it may begin.
     pub max: u64,
+}
+
+/// The work that a search did; what it costs follows from it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Work {
+    /// Tokens of the query that were embedded.
+    pub query_tokens: usize,
+    /// Candidates of both sides.
+    pub recalled: usize,
+    /// Candidates that were weighed by late interaction.
+    pub reranked: usize,
+    /// Candidates that a cross-encoder read.
+    pub cross_encoded: usize,
+    /// Passages that were returned, neighbours included.
+    pub passages: usize,
 }
 
 /// How much of the costly work a search may do.
@@ -96,14 +111,6 @@ pub fn search(work: &Work, hits: usize) -> u64 {
     }
     1 + steps(work.cross_encoded, CROSS_ENCODED, CROSS_ENCODED, CROSS_ENCODED_STEPS)
         + steps(work.passages, PASSAGES, PASSAGES_STEP, PASSAGES_STEPS)
-}
-
-/// What a search can cost, by a server with or without a cross-encoder.
-pub fn search_bounds(request: &SearchRequest, cross_encoder: bool) -> Bounds {
-    let reranks = request.rerank && request.most.reranked > 0 && cross_encoder;
-    let cross_encoded = if reranks { request.most.cross_encoded } else { 0 };
-    let passages = request.top_k.saturating_mul(1 + 2 * request.context).min(request.most.passages);
-    Bounds { min: 1, max: search(&Work { cross_encoded, passages, ..Work::default() }, 1) }
 }
 
 /// The work that fits a search of at most `max_units`: the cross-encoder is paid for first, then more passages.
@@ -166,6 +173,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::search::SearchRequest;
 
     fn work(cross_encoded: usize, passages: usize) -> Work {
         Work { reranked: 100, cross_encoded, passages, ..Work::default() }
@@ -207,19 +215,19 @@ mod tests {
     #[test]
     fn an_ordinary_search_costs_two_and_a_default_month_lasts_for_five_hundred() {
         let mut request = SearchRequest::new("x");
-        assert_eq!(search_bounds(&request, true), Bounds { min: 1, max: 2 });
-        assert_eq!(search_bounds(&request, false), Bounds { min: 1, max: 1 });
+        assert_eq!(request.bounds(true), Bounds { min: 1, max: 2 });
+        assert_eq!(request.bounds(false), Bounds { min: 1, max: 1 });
         request.rerank = false;
-        assert_eq!(search_bounds(&request, true), Bounds { min: 1, max: 1 });
+        assert_eq!(request.bounds(true), Bounds { min: 1, max: 1 });
     }
 
     #[test]
     fn bounds_follow_what_is_asked_for() {
         let mut request = SearchRequest { top_k: 50, context: 3, ..SearchRequest::new("x") };
-        assert_eq!(search_bounds(&request, true), Bounds { min: 1, max: 4 });
+        assert_eq!(request.bounds(true), Bounds { min: 1, max: 4 });
         for (cap, most) in [(1, 1), (2, 2), (3, 3), (4, 4), (5, 4)] {
             request.most = search_within(cap);
-            assert_eq!(search_bounds(&request, true).max, most, "{cap}");
+            assert_eq!(request.bounds(true).max, most, "{cap}");
         }
         assert_eq!(search_within(5), SearchWork::MOST);
         let fits = chat_within(10);
@@ -247,11 +255,11 @@ mod tests {
         fn what_fits_a_cap_costs_no_more_than_it(cap in 1u64..20, top_k in 1usize..=50, context in 0usize..=3) {
             let request = SearchRequest { top_k, context, ..SearchRequest::new("x") };
             let capped = SearchRequest { most: search_within(cap), ..request.clone() };
-            prop_assert!(search_bounds(&capped, true).max <= cap);
+            prop_assert!(capped.bounds(true).max <= cap);
             let fits = chat_within(cap);
             let its_search = SearchRequest { most: fits.search, context: 0, ..request };
             let bounds = chat_bounds(
-                search_bounds(&its_search, true),
+                its_search.bounds(true),
                 fits.context_tokens,
                 fits.generated_tokens,
             );

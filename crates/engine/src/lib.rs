@@ -7,7 +7,7 @@
 //! - [`search`]: query → recall → fuse → rerank → cite.
 //! - [`chat`]: understand → search → answer → verify.
 //! - [`blocking`], [`turnstile`]: work that ends with its request, and takes turns by account.
-//! - [`cost`]: what both cost. [`bounds`]: how much an account may hold.
+//! - [`cost`]: what a search and an answer cost. [`bounds`]: how much an account may hold.
 
 pub mod access;
 pub mod apikey;

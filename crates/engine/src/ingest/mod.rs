@@ -109,7 +109,7 @@ impl Ingest {
 
     /// A model that is busy with others is waited for: whoever uploads has no need to hurry.
     async fn embed_batch(&self, batch: Vec<Chunk>, title: &str) -> Result<Vec<IndexedChunk>, Fault> {
-        let texts: Vec<String> = batch.iter().map(|chunk| chunk::with_headings(chunk, title)).collect();
+        let texts: Vec<String> = batch.iter().map(|chunk| chunk.with_headings(title)).collect();
         let with_tokens = self.embedder.gives_tokens();
         let embeddings = loop {
             match self.embedder.embed(texts.clone(), Role::Passage, with_tokens).await {

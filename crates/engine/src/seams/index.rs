@@ -34,6 +34,30 @@ pub struct Chunk {
     pub language: Option<String>,
 }
 
+impl Chunk {
+    /// What models read of it: the title, unless that is empty, the headings above it that it does not itself begin with,
+    /// what leads it, and its text.
+    pub fn with_headings(&self, title: &str) -> String {
+        let mut read = String::with_capacity(self.text.len() + 100);
+        let headings = self.section.iter().map(String::as_str);
+        for heading in [title].into_iter().chain(headings).filter(|heading| !heading.is_empty()) {
+            if !self.text.contains(heading) && !read.contains(heading) {
+                if !read.is_empty() {
+                    read.push_str(" › ");
+                }
+                read.push_str(heading);
+            }
+        }
+        for part in [&*self.lead, &self.text] {
+            if !read.is_empty() && !part.is_empty() {
+                read.push('\n');
+            }
+            read.push_str(part);
+        }
+        read
+    }
+}
+
 /// A chunk with what the models made of it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct IndexedChunk {

@@ -2,37 +2,8 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use serde::Serialize;
-
-use super::{Candidate, Hit, SearchRequest};
+use super::{Candidate, Hit, SearchRequest, Stage, WhyNot};
 use crate::ids::FileId;
-
-/// The stages at which a file can drop out, in order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Stage {
-    /// Neither side found a chunk of it.
-    Recall,
-    /// Its chunks were not among those that are looked at closer.
-    Fuse,
-    /// As before, after the closer look.
-    Rerank,
-    /// Its chunks are less likely relevant than the threshold asks for.
-    Threshold,
-    /// Its chunks say what better ones of other files say.
-    Group,
-    /// Others were better.
-    TopK,
-}
-
-/// Why a file has no hit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct WhyNot {
-    /// Which file.
-    pub file: FileId,
-    /// The stage that its last chunk did not get through.
-    pub stage: Stage,
-}
 
 /// Follows the files that were asked about through the stages.
 pub(super) struct Log {

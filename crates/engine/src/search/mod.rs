@@ -1,14 +1,12 @@
 //! The search path: query → recall → fuse → rerank → group → cite.
 //!
 //! - [`Search::run`] tells the path; [`request`] is what it takes and gives.
-//! - [`filter`] says which files may be found at all.
 //! - [`fuse`] weighs the sides, [`late`] looks closer, [`calibrate`] says how sure it is.
 //! - [`group`] merges copies, [`cite`] marks words, [`explain`] says where a file dropped out.
 
 mod calibrate;
 mod cite;
 mod explain;
-mod filter;
 pub mod fuse;
 mod group;
 pub mod late;
@@ -19,17 +17,14 @@ mod tests;
 use std::{collections::HashMap, sync::Arc};
 
 pub use cite::Highlight;
-pub use explain::{Stage, WhyNot};
-pub use filter::{Bound, Filter, Test, Values};
-pub use request::{Context, Hit, Mode, Ranks, Scores, SearchHits, SearchRequest, Work};
+pub use request::{Context, Hit, Mode, Ranks, Scores, SearchHits, SearchRequest, Stage, WhyNot};
 
 use crate::{
     Fault, Reason,
     access::Reading,
     blocking,
-    cost::{self, SearchWork},
+    cost::{self, SearchWork, Work},
     ids::ChunkId,
-    ingest::chunk::with_headings,
     seams::{
         embedder::{Embedder, Embedding, Role},
         index::{Candidate as Found, Chunk, Index, Recall},
@@ -113,7 +108,7 @@ impl Search {
 
     /// What a search can cost here.
     pub fn bounds(&self, request: &SearchRequest) -> cost::Bounds {
-        cost::search_bounds(request, self.reranker.is_some())
+        request.bounds(self.reranker.is_some())
     }
 
     /// Searches one box.
@@ -122,7 +117,8 @@ impl Search {
         let request = request.shrunk();
         let (question, recalled) = self.recall(reading, &request).await?;
         let mut log = explain::Log::new(&request, &recalled);
-        let mut work = Work::of(&question, &recalled);
+        let query_tokens = question.as_ref().map_or(0, |question| question.token_ids.len().max(1));
+        let mut work = Work { query_tokens, recalled: recalled.len(), ..Work::default() };
 
         let fused = fused(recalled, &question);
         log.note(Stage::Fuse, &fused);
@@ -239,7 +235,7 @@ impl Search {
             candidates.retain(|candidate| candidate.chunk.is_some());
             // A row of a table says little without its header. The title is the same for the whole document, and not at hand.
             let chunks = candidates.iter().flat_map(|best| &best.chunk);
-            let passages: Vec<String> = chunks.map(|chunk| with_headings(chunk, "")).collect();
+            let passages: Vec<String> = chunks.map(|chunk| chunk.with_headings("")).collect();
             candidates.extend(rest);
             let read = passages.len();
             match reranker.score(&request.query, passages).await {

@@ -7,14 +7,13 @@ use serde::Serialize;
 use super::{
     Candidate, calibrate,
     cite::{self, Highlight},
-    explain::WhyNot,
     fuse,
 };
 use crate::{
     Fault,
-    cost::SearchWork,
+    cost::{self, SearchWork, Work},
     ids::{ChunkId, FileId},
-    seams::{embedder::Embedding, index::Chunk},
+    seams::index::Chunk,
 };
 
 /// Which sides recall candidates.
@@ -83,6 +82,14 @@ impl SearchRequest {
     /// Whether the best are reranked: asked for, and within what may be done.
     pub(super) fn closer(&self) -> bool {
         self.rerank && self.most.reranked > 0
+    }
+
+    /// What it can cost, by a server with or without a cross-encoder.
+    pub fn bounds(&self, cross_encoder: bool) -> cost::Bounds {
+        let reranks = self.rerank && self.most.reranked > 0 && cross_encoder;
+        let cross_encoded = if reranks { self.most.cross_encoded } else { 0 };
+        let passages = self.top_k.saturating_mul(1 + 2 * self.context).min(self.most.passages);
+        cost::Bounds { min: 1, max: cost::search(&Work { cross_encoded, passages, ..Work::default() }, 1) }
     }
 
     /// The limits hold for every caller, so they are checked here too.
@@ -201,26 +208,31 @@ impl Hit {
     }
 }
 
-/// The work that a search did; what it costs follows from it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Work {
-    /// Tokens of the query that were embedded.
-    pub query_tokens: usize,
-    /// Candidates of both sides.
-    pub recalled: usize,
-    /// Candidates that were weighed by late interaction.
-    pub reranked: usize,
-    /// Candidates that a cross-encoder read.
-    pub cross_encoded: usize,
-    /// Passages that were returned, neighbours included.
-    pub passages: usize,
+/// The stages at which a file can drop out, in order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stage {
+    /// Neither side found a chunk of it.
+    Recall,
+    /// Its chunks were not among those that are looked at closer.
+    Fuse,
+    /// As before, after the closer look.
+    Rerank,
+    /// Its chunks are less likely relevant than the threshold asks for.
+    Threshold,
+    /// Its chunks say what better ones of other files say.
+    Group,
+    /// Others were better.
+    TopK,
 }
 
-impl Work {
-    pub(super) fn of(question: &Option<Embedding>, recalled: &[Candidate]) -> Self {
-        let query_tokens = question.as_ref().map_or(0, |question| question.token_ids.len().max(1));
-        Work { query_tokens, recalled: recalled.len(), ..Work::default() }
-    }
+/// Why a file has no hit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct WhyNot {
+    /// Which file.
+    pub file: FileId,
+    /// The stage that its last chunk did not get through.
+    pub stage: Stage,
 }
 
 /// What a search found.

@@ -10,9 +10,8 @@ use engine::{
     ids::{BoxId, FileId},
     seams::catalog::{
         CursorValue, Extent, FileChanges, FileCursor, FilePage, FileProgress, FileQuery, FileRecord, Files,
-        Metadata, NewFile, SortKey, Uploaded,
+        Filter, Metadata, NewFile, SortKey, Uploaded,
     },
-    search::Filter,
 };
 use jiff::Timestamp;
 

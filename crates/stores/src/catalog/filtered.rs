@@ -6,7 +6,7 @@ use engine::{
     Fault,
     blocking::Stop,
     ids::{BoxId, FileId},
-    search::Filter,
+    seams::catalog::Filter,
 };
 
 use super::sql::{Transaction, Value};

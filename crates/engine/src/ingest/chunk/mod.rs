@@ -81,28 +81,6 @@ pub fn title<'a>(title: Option<&'a str>, file_name: &'a str) -> &'a str {
     title.map(str::trim).filter(|title| !title.is_empty()).unwrap_or(stem)
 }
 
-/// What models read of a chunk: the title, unless that is empty, the headings above it that it does not itself begin with,
-/// what leads it, and its text.
-pub fn with_headings(chunk: &Chunk, title: &str) -> String {
-    let mut read = String::with_capacity(chunk.text.len() + 100);
-    let headings = chunk.section.iter().map(String::as_str);
-    for heading in [title].into_iter().chain(headings).filter(|heading| !heading.is_empty()) {
-        if !chunk.text.contains(heading) && !read.contains(heading) {
-            if !read.is_empty() {
-                read.push_str(" › ");
-            }
-            read.push_str(heading);
-        }
-    }
-    for part in [&*chunk.lead, &chunk.text] {
-        if !read.is_empty() && !part.is_empty() {
-            read.push('\n');
-        }
-        read.push_str(part);
-    }
-    read
-}
-
 /// Code points before each of the marks, one every [`Offsets::STRIDE`] bytes, so that looking one up reads little.
 struct Offsets {
     marks: Vec<u32>,

@@ -85,11 +85,8 @@ fn headings_lead_their_sections_and_carry_over_pages() {
     assert_eq!(*chunks[0].section, ["Guide", "Install"]);
     assert_eq!(*chunks[1].section, ["Guide", "Use"]);
     assert_eq!(*chunks[2].section, ["Guide", "Use"]);
-    assert_eq!(with_headings(&chunks[2], title(None, "guide.md")), "guide › Guide › Use\nMore on use.");
-    assert_eq!(
-        with_headings(&chunks[1], title(Some("Guide"), "x.md")),
-        "Guide\n## Use\nPress the big button."
-    );
+    assert_eq!(chunks[2].with_headings(title(None, "guide.md")), "guide › Guide › Use\nMore on use.");
+    assert_eq!(chunks[1].with_headings(title(Some("Guide"), "x.md")), "Guide\n## Use\nPress the big button.");
 }
 
 #[test]
@@ -118,7 +115,7 @@ fn later_rows_of_a_table_know_its_caption_and_header() {
     for chunk in &chunks[1..] {
         assert!(chunk.text.starts_with("| item ") && chunk.text.ends_with(" |"));
         assert_eq!(&*chunk.lead, "Table 1: Fees\n| name | fee |");
-        assert!(with_headings(chunk, "").starts_with("Table 1: Fees\n| name | fee |\n| item "));
+        assert!(chunk.with_headings("").starts_with("Table 1: Fees\n| name | fee |\n| item "));
     }
 }
 
@@ -209,7 +206,7 @@ fn a_huge_heading_over_thousands_of_sections_costs_no_more_than_the_text() {
     assert!(chunks.len() > 5_000, "{}", chunks.len());
     let bytes = bytes_above(&chunks);
     assert!(bytes < 4 << 20, "{bytes} bytes of headings from {} bytes of text", page.len());
-    let longest = chunks.iter().map(|chunk| with_headings(chunk, "").len()).max().unwrap();
+    let longest = chunks.iter().map(|chunk| chunk.with_headings("").len()).max().unwrap();
     assert!(longest < 5_000, "a model would read {longest} bytes");
 }
 

@@ -1,21 +1,16 @@
 //! Files: what is known of each original and of the text read from it.
 
-use std::{
-    collections::{BTreeMap, HashSet},
-    str::FromStr,
-};
+use std::{collections::HashSet, str::FromStr};
 
 use async_trait::async_trait;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
-use super::users::name_of;
+use super::{Filter, Metadata, users::name_of};
 use crate::{
     Fault,
     access::{Reading, Writing},
     ids::{BoxId, FileId},
-    search::Filter,
 };
 
 /// What its owner calls a file: the last part of a path, without control characters.
@@ -38,9 +33,6 @@ impl FromStr for FileName {
         name_of(&plain, 255).map(FileName).ok_or_else(|| "a file name must have 1 to 255 characters".into())
     }
 }
-
-/// What the owner says about a file, free of form.
-pub type Metadata = BTreeMap<String, Value>;
 
 /// Where a file stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

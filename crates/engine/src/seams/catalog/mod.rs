@@ -5,6 +5,7 @@ mod audit;
 mod boxes;
 mod deletion;
 mod files;
+mod filter;
 mod jobs;
 mod keys;
 mod nodes;
@@ -21,8 +22,9 @@ pub use boxes::{BoxName, BoxRecord, BoxTotals, Boxes, Member};
 pub use deletion::{Deletion, Deletions};
 pub use files::{
     CursorValue, Extent, FileChanges, FileCursor, FileName, FilePage, FileProgress, FileQuery, FileRecord,
-    FileStatus, Files, Metadata, NewFile, SortKey, UploadOutcome, Uploaded,
+    FileStatus, Files, NewFile, SortKey, UploadOutcome, Uploaded,
 };
+pub use filter::{Bound, Filter, Metadata, Test, Values};
 pub use jobs::{Finished, Job, JobOutcome, Jobs};
 pub use keys::{Exposure, KeyName, KeyRecord, KeyState, Keys, NewKey, StoredKey};
 pub use nodes::{Change, Claim, Held, Nodes};

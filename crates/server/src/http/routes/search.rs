@@ -8,8 +8,8 @@ use engine::{
     access::Reading,
     cost,
     ids::{ChunkId, FileId},
-    seams::catalog::{FileRecord, Metadata, Operation},
-    search::{Context, Filter, Highlight, Hit, Mode, Ranks, Scores, SearchHits, SearchRequest, WhyNot},
+    seams::catalog::{FileRecord, Filter, Metadata, Operation},
+    search::{Context, Highlight, Hit, Mode, Ranks, Scores, SearchHits, SearchRequest, WhyNot},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

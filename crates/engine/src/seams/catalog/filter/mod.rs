@@ -1,13 +1,17 @@
-//! Filters on what owners say of their files: `{"year": {"$gte": 2020}, "$or": [{"team": "hr"}, {"team": "legal"}]}`.
+//! What owners say of their files, and filters on it: `{"year": {"$gte": 2020}, "$or": [{"team": "hr"}, {"team": "legal"}]}`.
 
 #[cfg(test)]
 mod tests;
 
-use std::{borrow::Cow, cmp::Ordering, collections::HashSet};
+use std::{
+    borrow::Cow,
+    cmp::Ordering,
+    collections::{BTreeMap, HashSet},
+};
 
 use serde_json::{Map, Number, Value};
 
-use crate::{Fault, seams::catalog::Metadata};
+use crate::Fault;
 
 /// Filters within filters at most.
 const DEEPEST: usize = 16;
@@ -17,6 +21,9 @@ const MOST: usize = 200;
 const MOST_VALUES: usize = 10_000;
 /// Bytes of a filter at most, as JSON.
 const MOST_BYTES: usize = 256 * 1024;
+
+/// What the owner says about a file, free of form.
+pub type Metadata = BTreeMap<String, Value>;
 
 /// A condition on the metadata of a file.
 #[derive(Debug, Clone, PartialEq)]
