@@ -8,9 +8,9 @@ use engine::Fault;
 use engine::seams::embedder::{Embedder, Embedding, Role};
 
 use crate::batcher::{Batcher, Model, Work};
-use crate::runtime::{self, Network, Pool, Pooling, Scratch, normalise_vector};
+use crate::runtime::{self, Network, Pool, Scratch, normalise_vector};
 use crate::tokens::Tokenizer;
-use crate::weights::{Folder, WeightsError};
+use crate::weights::{Folder, Pooling, WeightsError};
 
 /// Tokens that one thread runs together. Two passages: their activations and a layer's panels share a second-level cache
 /// of 2 MB; four take a tenth longer each.

@@ -2,7 +2,8 @@
 
 use super::aligned::Buffer;
 use super::lanes::{self, Finish, LANES, Lanes, Matrix, Room};
-use super::layers::{Layer, Norm, Shape};
+use super::layers::{Layer, Norm};
+use crate::weights::Shape;
 
 /// What such a path brings: one product and the two steps around it.
 pub(crate) trait Kernels {

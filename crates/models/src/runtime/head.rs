@@ -1,20 +1,6 @@
 //! From hidden states to an answer: one vector a text, or one score a pair.
 
-use serde::{Deserialize, Serialize};
-
-use crate::weights::{Checkpoint, WeightsError};
-
-use super::layers::Shape;
-
-/// How a text's vector comes from its tokens.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Pooling {
-    /// The mean of all tokens.
-    Mean,
-    /// The first token.
-    Cls,
-}
+use crate::weights::{Checkpoint, Pooling, Shape, WeightsError};
 
 impl Pooling {
     /// One unit vector from a sequence's hidden states.

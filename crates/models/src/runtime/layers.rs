@@ -1,49 +1,8 @@
-//! The network as numbers: its shape, its layers packed for one path, and how they come out of a checkpoint.
+//! The network as numbers: its layers packed for one path, and how they come out of a checkpoint.
 
-use crate::weights::{Checkpoint, Tensor, WeightsError};
+use crate::weights::{Checkpoint, Shape, Tensor, WeightsError};
 
 use super::math;
-
-/// The sizes of a BERT encoder, as its `config.json` gives them.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Shape {
-    /// Encoder layers.
-    pub layers: usize,
-    /// Width of the hidden states.
-    pub width: usize,
-    /// Attention heads.
-    pub heads: usize,
-    /// Width between the two feed-forward products.
-    pub inner: usize,
-    /// Rows of the position table: the most tokens of a sequence.
-    pub positions: usize,
-    /// Keeps layer normalisation from dividing by zero.
-    pub epsilon: f32,
-}
-
-impl Shape {
-    /// Refuses sizes that no path could run.
-    pub(crate) fn check(&self) -> Result<(), WeightsError> {
-        let whole = self.heads > 0
-            && self.width.is_multiple_of(self.heads)
-            && self.head_width().is_multiple_of(16)
-            && self.inner.is_multiple_of(16)
-            && self.positions >= FEWEST_POSITIONS;
-        match whole && self.width > 0 && self.inner > 0 {
-            true => Ok(()),
-            false => Err(WeightsError::Unsupported(format!(
-                "heads and widths must divide into blocks of 16, but are {self:?}"
-            ))),
-        }
-    }
-
-    pub(crate) fn head_width(&self) -> usize {
-        self.width / self.heads
-    }
-}
-
-/// Fewer would not leave room for a pair of texts and its special tokens.
-pub(crate) const FEWEST_POSITIONS: usize = 16;
 
 /// Layer normalisation.
 pub(crate) struct Norm {

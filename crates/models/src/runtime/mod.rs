@@ -24,14 +24,12 @@ mod tests;
 #[cfg(target_arch = "x86_64")]
 mod vnni;
 
-use crate::weights::{Checkpoint, WeightsError};
+use crate::weights::{Checkpoint, Shape, WeightsError};
 use aligned::Buffer;
 use float::Portable;
 use layers::{Embeddings, Layer};
 
-pub(crate) use head::{Classifier, Pooling, normalise_vector};
-pub(crate) use layers::FEWEST_POSITIONS;
-pub use layers::Shape;
+pub(crate) use head::{Classifier, normalise_vector};
 pub(crate) use pool::Pool;
 
 /// A way to run the network.

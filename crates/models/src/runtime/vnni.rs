@@ -9,8 +9,9 @@ use super::aligned::Buffer;
 use super::avx2::Avx2;
 use super::float::Kernels;
 use super::lanes::{self, Finish, LANES, Lanes, Room};
-use super::layers::{Norm, Shape};
+use super::layers::Norm;
 use super::math;
+use crate::weights::Shape;
 
 /// Outputs computed together: four registers of 16 sums.
 const COLUMNS: usize = 64;

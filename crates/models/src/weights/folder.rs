@@ -5,9 +5,8 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use crate::runtime::{FEWEST_POSITIONS, Pooling, Shape};
-
 use super::registry::{self, Known};
+use super::shape::{FEWEST_POSITIONS, Pooling, Shape};
 use super::{Checkpoint, WeightsError};
 
 /// What a folder's `quire.json` may say; everything has a default.

@@ -7,6 +7,7 @@ mod folder;
 mod onnx;
 mod pull;
 mod registry;
+mod shape;
 mod tensor;
 
 use std::path::{Path, PathBuf};
@@ -17,6 +18,8 @@ pub(crate) use checkpoint::Stored;
 pub use folder::{Folder, Settings};
 pub use pull::{Pulled, pull};
 pub use registry::{KNOWN, Known, KnownFile, ModelStatus, list, verify};
+pub(crate) use shape::Pooling;
+pub use shape::Shape;
 #[cfg(test)]
 pub(crate) use tensor::Encoding;
 pub(crate) use tensor::Tensor;

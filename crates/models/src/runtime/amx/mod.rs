@@ -11,7 +11,8 @@ mod vector;
 use std::sync::LazyLock;
 
 use super::aligned::Buffer;
-use super::layers::{Layer, Norm, Shape};
+use super::layers::{Layer, Norm};
+use crate::weights::Shape;
 use attention::{Room, Span};
 use product::{Finish, Panels, Steps};
 
