@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use engine::seams::parser::ParseFailure;
 
 use crate::blocks::Block;
-use crate::package::{self, Package};
+use crate::office::package::{self, Package};
 use crate::xml::{self, Node};
 use crate::{Job, Parsed, failure, html, pages};
 

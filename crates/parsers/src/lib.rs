@@ -3,11 +3,11 @@
 //! Layout, in reading order:
 //! - [`parse`]: sniffs the [`kind`] of a file and reads it; synchronous and pure, meant for the child.
 //! - `pdf`, `docx`, `pptx`, `xlsx`, `html`, …: one reader a kind; most give `blocks`, which `pages` cuts into pages.
+//! - `office`: what the readers of Office files share.
 //! - `ocr`: pictures and scanned pages through `tesseract`, where it is installed.
 //! - [`child`]: runs [`parse`] in a child process, which the parent watches and the kernel limits.
 
 mod blocks;
-mod chart;
 pub mod child;
 mod clean;
 mod delimited;
@@ -21,8 +21,8 @@ mod limits;
 mod markdown;
 mod math;
 mod ocr;
+mod office;
 mod opendocument;
-mod package;
 mod pages;
 mod pdf;
 mod picture;

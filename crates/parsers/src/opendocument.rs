@@ -7,7 +7,8 @@ use engine::seams::parser::ParseFailure;
 
 use crate::blocks::{self, Block, Marker, Table};
 use crate::kind::Kind;
-use crate::package::Package;
+use crate::office::comments::comment_block;
+use crate::office::package::Package;
 use crate::xml::{self, Child, Node};
 use crate::{Job, Parsed, clean, failure, pages};
 
@@ -230,7 +231,7 @@ impl<'a> Flow<'a> {
                         let author = child.find("creator").map(Node::text);
                         let words: Vec<String> =
                             child.nodes().filter(|part| part.name == "p").map(Node::text).collect();
-                        self.notes.push(crate::pptx::comment_block(author.as_deref(), "", &words.join(" ")));
+                        self.notes.push(comment_block(author.as_deref(), "", &words.join(" ")));
                     }
                     "text-box" => {
                         let mut inner = Flow::new(self.styles);

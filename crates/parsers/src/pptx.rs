@@ -6,10 +6,12 @@ use engine::document::Page;
 use engine::seams::parser::ParseFailure;
 
 use crate::blocks::{self, Block, Marker, Table};
-use crate::docx::{Relationship, main_part, relationships, title};
-use crate::package::Package;
+use crate::office::charts;
+use crate::office::comments::comment_block;
+use crate::office::package::Package;
+use crate::office::relationships::{Relationship, main_part, relationships, title};
 use crate::xml::{self, Node};
-use crate::{Job, Parsed, chart, clean, failure, math, pages};
+use crate::{Job, Parsed, clean, failure, math, pages};
 
 /// Reads a presentation.
 pub(crate) fn parse(bytes: &[u8], job: &Job<'_>) -> Result<Parsed, ParseFailure> {
@@ -153,7 +155,7 @@ impl Slide<'_, '_> {
         } else if let Some(reference) = frame.find("chart") {
             let part = self.target(reference.attribute("r:id").or_else(|| reference.attribute("id")));
             if let Some(xml) = part.map(|part| self.package.read(&part)).transpose()?.flatten() {
-                self.blocks.extend(chart::blocks(&xml));
+                self.blocks.extend(charts::blocks(&xml));
             }
         } else if let Some(diagram) = frame.find("relIds") {
             let part = self.target(diagram.attribute("r:dm").or_else(|| diagram.attribute("dm")));
@@ -283,18 +285,5 @@ fn comments(root: &Node, authors: &HashMap<String, String>, blocks: &mut Vec<Blo
         if let Some(replies) = comment.child("replyLst") {
             comments(replies, authors, blocks);
         }
-    }
-}
-
-/// How a comment of a colleague is written into the text of a page.
-pub(crate) fn comment_block(author: Option<&str>, date: &str, text: &str) -> Block {
-    let text = clean::one_line(text);
-    if text.is_empty() {
-        return Block::Paragraph(String::new());
-    }
-    let date = if date.is_empty() { String::new() } else { format!(", {date}") };
-    match author.filter(|author| !author.trim().is_empty()) {
-        Some(author) => Block::Paragraph(format!("[Comment by {author}{date}: {text}]")),
-        None => Block::Paragraph(format!("[Comment{date}: {text}]")),
     }
 }

@@ -8,12 +8,14 @@ use engine::document::Page;
 use engine::seams::parser::ParseFailure;
 
 use crate::blocks::{Block, Table};
-use crate::docx::{main_part, relationships, title};
 use crate::kind::Kind;
-use crate::package::Package;
-use crate::pptx::comment_block;
+use crate::office::charts;
+use crate::office::comments::comment_block;
+use crate::office::numbers::float;
+use crate::office::package::Package;
+use crate::office::relationships::{Relationship, main_part, relationships, title};
 use crate::xml::{self, Node};
-use crate::{Job, Parsed, chart, failure, pages};
+use crate::{Job, Parsed, failure, pages};
 
 /// The cells of a sheet that hold something, by row and column.
 type Cells = BTreeMap<u32, BTreeMap<u32, String>>;
@@ -175,16 +177,6 @@ fn text(value: &Data) -> String {
     }
 }
 
-/// A number without the noise of binary fractions: 15 digits are what spreadsheets show at most.
-pub(crate) fn float(number: f64) -> String {
-    let plain = number.to_string();
-    if plain.len() <= 15 {
-        return plain;
-    }
-    let rounded: f64 = format!("{number:.14e}").parse().unwrap_or(number);
-    rounded.to_string()
-}
-
 /// The pages of one sheet: tables are parted by empty rows, notes and charts follow.
 fn sheet_pages(name: &str, cells: &Cells, attached: Vec<Block>) -> Vec<Page> {
     let mut blocks = vec![Block::Part(name.to_owned()), Block::Heading(2, name.to_owned())];
@@ -250,7 +242,7 @@ impl Extras {
 
 fn persons(
     package: &mut Package<'_>,
-    links: &[crate::docx::Relationship],
+    links: &[Relationship],
 ) -> Result<HashMap<String, String>, ParseFailure> {
     let mut persons = HashMap::new();
     for link in links.iter().filter(|link| link.kind == "person") {
@@ -290,7 +282,7 @@ fn attached(
                 for chart in relationships(package, &link.target)?.iter().filter(|link| link.kind == "chart")
                 {
                     if let Some(xml) = package.read(&chart.target)? {
-                        blocks.extend(chart::blocks(&xml));
+                        blocks.extend(charts::blocks(&xml));
                     }
                 }
             }
@@ -321,13 +313,6 @@ fn notes(root: &Node, blocks: &mut Vec<Block>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numbers_lose_the_noise_of_binary_fractions() {
-        assert_eq!(float(0.1 + 0.2), "0.3");
-        assert_eq!(float(12.0), "12");
-        assert_eq!(float(1234.5), "1234.5");
-    }
 
     #[test]
     fn empty_rows_part_tables_and_merged_cells_repeat() {

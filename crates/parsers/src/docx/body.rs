@@ -4,13 +4,14 @@ use std::collections::HashMap;
 
 use engine::seams::parser::ParseFailure;
 
-use super::Relationship;
 use super::numbering::{Numbered, Numbering};
 use super::styles::{Styles, Wear};
 use crate::blocks::{Block, Marker, Table};
-use crate::package::Package;
+use crate::office::charts;
+use crate::office::package::Package;
+use crate::office::relationships::Relationship;
 use crate::xml::{self, Node};
-use crate::{chart, clean, math};
+use crate::{clean, math};
 
 /// Stands for a page break inside a paragraph until it is split; no document text may hold it.
 const PAGE_BREAK: char = '\u{c}';
@@ -46,7 +47,7 @@ impl Sources {
                 }
                 "chart" => {
                     if let Some(xml) = package.read(&link.target)? {
-                        sources.charts.insert(link.id.clone(), chart::blocks(&xml));
+                        sources.charts.insert(link.id.clone(), charts::blocks(&xml));
                     }
                 }
                 _ => {}

@@ -6,7 +6,7 @@ use hayro_interpret::hayro_syntax::page::Page;
 use super::text_string;
 use crate::blocks::Block;
 use crate::clean;
-use crate::pptx::comment_block;
+use crate::office::comments::comment_block;
 
 /// Annotations of one page; forms have hundreds.
 const MOST: usize = 5_000;

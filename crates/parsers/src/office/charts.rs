@@ -52,7 +52,7 @@ fn points(node: &Node) -> Vec<String> {
             values.resize(index + 1, String::new());
         }
         let value = point.child("v").map(Node::text).unwrap_or_default();
-        values[index] = value.parse().map_or(value, crate::xlsx::float);
+        values[index] = value.parse().map_or(value, super::numbers::float);
     }
     values
 }
