@@ -4,7 +4,11 @@ use argon2::{
     Argon2, PasswordHash, PasswordHasher, PasswordVerifier, password_hash::SaltString,
     password_hash::rand_core::OsRng,
 };
+use engine::{Fault, seams::catalog::Email};
+use tokio::sync::Semaphore;
 
+/// Passwords that may be hashed at the same time: each takes 19 MB and a core.
+const AT_ONCE: usize = 4;
 /// Shorter ones are guessed too fast, whatever the hash.
 pub const SHORTEST: usize = 8;
 /// Longer ones only cost time.
@@ -17,6 +21,33 @@ const NOBODY: &str =
 /// Passwords that are found sooner are refused. Whoever guesses at an account from everywhere has about 1,500 tries a day
 /// (docs/accounts.md), so these take a year on average; `password1234` is among the first 12,000.
 const FEWEST_GUESSES: f64 = 1e6;
+
+/// Hashes and checks passwords off the async threads, a few at a time.
+pub struct Passwords(Semaphore);
+
+impl Default for Passwords {
+    fn default() -> Self {
+        Passwords(Semaphore::new(AT_ONCE))
+    }
+}
+
+impl Passwords {
+    /// Whether a password is the one of this hash.
+    pub(crate) async fn verify(&self, password: &str, hash: Option<String>) -> Result<bool, Fault> {
+        let _permit = self.0.acquire().await.map_err(Fault::internal)?;
+        let password = password.to_string();
+        let verify = move || verify(&password, hash.as_deref());
+        tokio::task::spawn_blocking(verify).await.map_err(Fault::internal)
+    }
+
+    /// The hash of a new password for the account of this address, or what is wrong with it.
+    pub(crate) async fn hash(&self, password: &str, email: &Email) -> Result<String, Fault> {
+        let _permit = self.0.acquire().await.map_err(Fault::internal)?;
+        let (password, email) = (password.to_string(), email.to_string());
+        let hashed = tokio::task::spawn_blocking(move || hash(&password, &[&email])).await;
+        hashed.map_err(Fault::internal)?.map_err(|wrong| Fault::invalid("password", wrong))
+    }
+}
 
 /// Says what is wrong with a password, if anything. `about` is what guessers know of the account, such as its address.
 fn check(password: &str, about: &[&str]) -> Result<(), String> {

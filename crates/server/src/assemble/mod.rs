@@ -22,10 +22,13 @@ pub use stores::{open_catalog, open_library, open_shards, open_sql};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    app::{App, Parts},
+    app::{
+        App, Parts, about::About, assets::Assets, failures::Failures, guard::Guard, identities::Identities,
+        metrics::Metrics, places::Streams,
+    },
     config::Config,
-    dashboard::{About, Dashboard},
-    http::{audience::Streams, auth::Identities, guard::Guard, metrics::Metrics},
+    oidc::Provider,
+    passwords::Passwords,
     reindex::RecentQueries,
 };
 
@@ -94,7 +97,16 @@ pub async fn assemble_with(data: &Path, config: Config, models: Models) -> Resul
         streams: Streams::default(),
         shutdown: CancellationToken::new(),
         drained: CancellationToken::new(),
-        dashboard: Dashboard::new(&config, About::of(data, &models, &config)),
+        passwords: Passwords::default(),
+        oidc: Provider::of(&config.oidc),
+        failures: Failures::default(),
+        assets: Assets::new(),
+        about: About::of(
+            data,
+            models.embedder.id(),
+            models.reranker.as_ref().map(|reranker| reranker.id()),
+            &config,
+        ),
         config,
     });
     Ok(Assembled { app, ingest, _lock: lock })

@@ -21,7 +21,7 @@ use crate::{
         listener::{self, Service},
         routes,
     },
-    logging, reindex, worker,
+    logging, reindex, sessions, site, worker,
 };
 
 /// How often it is written down when keys were last used.
@@ -107,7 +107,7 @@ pub(super) async fn serve(
     announcement: Announcement<'_>,
 ) -> Result<(), Fault> {
     let Assembled { app, ingest, .. } = &assemble(data, config).await.map_err(local)?;
-    let service = Service::of(app, data).map_err(local)?;
+    let service = Service::of(app, site::router(app), data).map_err(local)?;
     let shutdown = app.shutdown.clone();
     tokio::spawn(warn_of_sandbox(data.to_path_buf(), app.clone()));
     let workers = start_workers(app, ingest, &shutdown);
@@ -278,7 +278,7 @@ async fn sweep(app: App, shutdown: CancellationToken) {
             app.catalog.release_abandoned_units(now).await?;
             app.catalog.free_abandoned_attempts(now).await?;
             app.catalog.forget_old_answers(now).await?;
-            dashboard::sweep(&app, now).await
+            sessions::sweep(&*app.catalog, now).await
         };
         if let Err(fault) = swept.await {
             tracing::warn!(error = ?fault, "Could not delete expired records");

@@ -1,5 +1,7 @@
 //! The audit log: writing it, showing it, handing it out.
 
+use std::time::Instant;
+
 use askama::Template;
 use axum::{
     extract::{Query, State},
@@ -52,6 +54,16 @@ pub(super) async fn note(
             target,
         })
         .await
+}
+
+/// Writes that somebody could not sign in, while there is room.
+pub(super) async fn note_failure(app: &App, visit: &Visit, what: &str) -> Result<(), Fault> {
+    let Some(left_out) = app.failures.take(Instant::now()) else { return Ok(()) };
+    if left_out > 0 {
+        let sum = format!("{left_out} more, which were too many to write down");
+        note(app, &Visit::nobody(), Action::SignInFailed, None, sum).await?;
+    }
+    note(app, visit, Action::SignInFailed, None, what).await
 }
 
 /// Writes what somebody did who is about to be signed in.

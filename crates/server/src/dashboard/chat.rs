@@ -13,11 +13,11 @@ use crate::{
     http::{
         body::JsonBody,
         error::Failure,
-        layers::RequestId,
         origin::Origin,
+        request_id::RequestId,
         routes::chat::{ChatBody, Head, reply},
-        units::Payer,
     },
+    payer::Payer,
 };
 
 #[derive(Template)]

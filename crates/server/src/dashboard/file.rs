@@ -26,7 +26,7 @@ use crate::{
     app::App,
     http::{
         error::Failure,
-        routes::{links, upload},
+        routes::{labels, links},
     },
 };
 
@@ -326,8 +326,8 @@ pub(super) async fn change(
     fields: Fields,
 ) -> Shown {
     let changes = FileChanges {
-        name: Some(upload::parse_name(fields.text("name"))?),
-        tags: Some(upload::parse_tags(fields.text("tags"))?),
+        name: Some(labels::parse_name(fields.text("name"))?),
+        tags: Some(labels::parse_tags(fields.text("tags"))?),
         metadata: None,
     };
     app.catalog.change_file(&at.right, file.id, changes).await?.ok_or_else(no_such_file)?;

@@ -29,7 +29,7 @@ use super::{
 };
 use crate::{
     app::App,
-    http::{audience::Audience, error::Failure, reply, routes::upload, token},
+    http::{audience::Audience, error::Failure, reply, routes::labels, token},
     library::{Receipt, next_change},
 };
 
@@ -274,7 +274,7 @@ pub(super) async fn selected(State(app): State<App>, at: InBox<Writing>, fields:
     }
     let visit = &at.who.0;
     let mut receipts = Vec::new();
-    let tags = upload::parse_tags(fields.text("tags"))?;
+    let tags = labels::parse_tags(fields.text("tags"))?;
     for id in ids {
         let Some(file) = app.catalog.files(at.right.reading(), &[id]).await?.pop().flatten() else {
             continue;

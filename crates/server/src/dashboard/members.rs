@@ -104,7 +104,7 @@ async fn render(
         members: members.collect(),
         waiting: waiting.into_iter().map(Waiting::of).collect(),
         fresh,
-        provider: app.dashboard.oidc.as_ref().map(|provider| provider.label().to_string()),
+        provider: app.oidc.as_ref().map(|provider| provider.label().to_string()),
         makes_accounts: who.user().operator || app.config.accounts.invitations == Inviters::Owners,
         roles: Role::ALL.map(|role| (role, what_may(role))).into(),
         here,

@@ -9,7 +9,6 @@ mod audit;
 mod boxes;
 mod chat;
 mod csrf;
-mod failures;
 mod fields;
 mod file;
 mod files;
@@ -38,66 +37,10 @@ use axum::{
     routing::{MethodRouter, get, post},
 };
 
-pub(crate) use assets::Look;
-use engine::{Fault, seams::catalog::Email};
 pub use onetime::set_up_link;
-pub use operator::About;
 pub(crate) use page::{nowhere, with_page_headers};
-use tokio::sync::Semaphore;
-pub(crate) use visit::{still_may_read, sweep};
 
-use crate::{app::App, config::Config, passwords};
-
-/// See [`Dashboard`].
-const HASHING: usize = 4;
-
-/// What the dashboard needs beside what the API does.
-pub struct Dashboard {
-    /// Style sheet, script and icon.
-    assets: assets::Assets,
-    /// Sign-in with an account elsewhere, where that is set.
-    oidc: Option<oidc::Provider>,
-    /// What the server is made of.
-    about: About,
-    /// Passwords that may be hashed at the same time: each takes 19 MB and a core.
-    hashing: Semaphore,
-    /// Failed sign-ins that were written down.
-    failures: failures::Failures,
-}
-
-impl Dashboard {
-    /// A dashboard with these settings.
-    pub fn new(config: &Config, about: About) -> Self {
-        Dashboard {
-            assets: assets::Assets::new(),
-            oidc: oidc::Provider::of(&config.oidc),
-            about,
-            hashing: Semaphore::new(HASHING),
-            failures: failures::Failures::default(),
-        }
-    }
-
-    /// What the documentation shares with it.
-    pub(crate) fn look(&self) -> Look {
-        Look::of(&self.assets)
-    }
-
-    /// Whether a password is the one of this hash.
-    async fn verify(&self, password: &str, hash: Option<String>) -> Result<bool, Fault> {
-        let _permit = self.hashing.acquire().await.map_err(Fault::internal)?;
-        let password = password.to_string();
-        let verify = move || passwords::verify(&password, hash.as_deref());
-        tokio::task::spawn_blocking(verify).await.map_err(Fault::internal)
-    }
-
-    /// The hash of a new password for the account of this address, or what is wrong with it.
-    async fn hash(&self, password: &str, email: &Email) -> Result<String, Fault> {
-        let _permit = self.hashing.acquire().await.map_err(Fault::internal)?;
-        let (password, email) = (password.to_string(), email.to_string());
-        let hashed = tokio::task::spawn_blocking(move || passwords::hash(&password, &[&email])).await;
-        hashed.map_err(Fault::internal)?.map_err(|wrong| Fault::invalid("password", wrong))
-    }
-}
+use crate::app::App;
 
 /// What a route takes of whoever asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -24,7 +24,7 @@ use super::{
     permit::Visiting,
     visit::{self, Visit},
 };
-use crate::{app::App, passwords};
+use crate::{app::App, passwords, sessions};
 
 /// How long a set-up link works: it is printed anew at every start.
 const SET_UP_LIFE: Duration = Duration::from_secs(24 * 60 * 60);
@@ -42,7 +42,7 @@ pub(super) fn new_link(
 ) -> (NewOneTimeLink, String) {
     let (token, now) = (visit::new_token(), Timestamp::now());
     let expires_at = now.saturating_add(life).unwrap_or(Timestamp::MAX);
-    let link = NewOneTimeLink { purpose, token: visit::hash(&token), made_by, now, expires_at };
+    let link = NewOneTimeLink { purpose, token: sessions::hash(&token), made_by, now, expires_at };
     (link, format!("{base}/welcome?token={token}"))
 }
 
@@ -97,7 +97,7 @@ pub(super) struct Token {
 }
 
 async fn find(app: &App, token: &str) -> Result<OneTimeLink, Fault> {
-    let link = app.catalog.link(&visit::hash(token), Timestamp::now()).await?;
+    let link = app.catalog.link(&sessions::hash(token), Timestamp::now()).await?;
     link.ok_or_else(|| {
         Fault::new(Reason::NotFound, "this link was used already, has expired or is not whole")
             .hint("ask whoever gave it to you for a new one")
@@ -223,7 +223,7 @@ pub(super) async fn accept(State(app): State<App>, Visiting(visit): Visiting, fi
         Err(fault) => return Err(fault.into()),
     };
     let inviters = app.config.accounts.invitations;
-    let used = app.catalog.use_link(&visit::hash(token), newcomer, inviters, Timestamp::now()).await?;
+    let used = app.catalog.use_link(&sessions::hash(token), newcomer, inviters, Timestamp::now()).await?;
     let user = used.ok_or_else(|| Fault::new(Reason::NotFound, "this link was used already"))?;
     let mut response = page::go(match &link.purpose {
         Purpose::Join { member: Some((box_id, _)), .. } => format!("/boxes/{box_id}"),
@@ -244,7 +244,7 @@ async fn read(app: &App, visit: &Visit, page: &WelcomePage, fields: &Fields) -> 
     }
     let name = if page.asks_name { fields.optional("name")? } else { None };
     let password_hash = match page.asks_password {
-        true => Some(app.dashboard.hash(fields.raw("password"), &email).await?),
+        true => Some(app.passwords.hash(fields.raw("password"), &email).await?),
         false => None,
     };
     Ok(Newcomer { signed_in: visit.user(), email, name, password_hash })

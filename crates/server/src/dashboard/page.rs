@@ -17,7 +17,8 @@ use crate::{
     http::{
         BASE,
         error::{ErrorEnvelope, ErrorObject, Failure},
-        layers::{self, RequestId},
+        layers,
+        request_id::RequestId,
     },
 };
 
@@ -60,7 +61,7 @@ pub(super) struct Frame {
 
 impl Frame {
     pub(super) fn new(app: &App, visit: &Visit, title: impl Into<String>, place: Place) -> Self {
-        let assets = &app.dashboard.assets;
+        let assets = &app.assets;
         let user = visit.session.as_ref().map(|session| &session.user);
         Frame {
             title: title.into(),

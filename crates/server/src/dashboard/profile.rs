@@ -48,7 +48,7 @@ pub(super) async fn show(State(app): State<App>, who: SignedIn) -> Shown {
     let user = who.user();
     let sessions = app.catalog.sessions_of(user.id, Timestamp::now()).await?;
     let stored = app.catalog.stored_sign_in(&user.email).await?;
-    let provider = match &app.dashboard.oidc {
+    let provider = match &app.oidc {
         Some(provider) => Some((provider.label().to_string(), app.catalog.has_identity(user.id).await?)),
         None => None,
     };
@@ -85,7 +85,7 @@ pub(super) async fn rename(State(app): State<App>, who: SignedIn, fields: Fields
 pub(super) async fn change_password(State(app): State<App>, who: SignedIn, fields: Fields) -> Shown {
     let user = who.user();
     signin::must_know_password(&app, &who, fields.raw("current")).await?;
-    let hash = app.dashboard.hash(fields.raw("password"), &user.email).await?;
+    let hash = app.passwords.hash(fields.raw("password"), &user.email).await?;
     app.catalog.set_password(user.id, hash, who.session().id).await?;
     audit::note(&app, &who.0, Action::PasswordChanged, None, "").await?;
     // A new token here too: whoever had copied the old one is out.

@@ -17,10 +17,7 @@ use super::{
     show,
     snippets::Snippets,
 };
-use crate::{
-    app::App,
-    http::{origin::Origin, units::Payer},
-};
+use crate::{app::App, http::origin::Origin, payer::Payer};
 
 /// What the form holds.
 struct Wanted {

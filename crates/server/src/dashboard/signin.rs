@@ -16,13 +16,13 @@ use jiff::Timestamp;
 use serde::Deserialize;
 
 use super::{
-    audit, failures,
+    audit,
     fields::Fields,
     page::{self, Frame, Place, Shown},
     permit::{SignedIn, Visiting},
     visit::{self, Visit},
 };
-use crate::{app::App, http::error::Failure};
+use crate::{app::App, http::error::Failure, sessions};
 
 #[derive(Template)]
 #[template(path = "sign_in.html")]
@@ -63,7 +63,7 @@ async fn render(app: &App, visit: &Visit, email: &str, next: &str, wrong: Option
         },
         next: safe(next),
         wrong,
-        oidc: app.dashboard.oidc.as_ref().map(|provider| provider.label().to_string()),
+        oidc: app.oidc.as_ref().map(|provider| provider.label().to_string()),
         not_set_up: !app.catalog.is_set_up().await?,
     })
 }
@@ -105,7 +105,7 @@ pub(super) async fn must_know_password(app: &App, who: &SignedIn, password: &str
 /// Whose tries this one is counted with. Nobody can make the owner of an account wait in a browser in which they have signed
 /// in before, nor, from elsewhere, in a network from which they have.
 async fn counted_with(app: &App, visit: &Visit, email: &Email) -> Result<Vec<Subject>, Fault> {
-    if let Some(browser) = visit.browser.as_deref().map(visit::hash)
+    if let Some(browser) = visit.browser.as_deref().map(sessions::hash)
         && app.catalog.is_known_place(email, &catalog::Place::Browser(browser)).await?
     {
         return Ok(vec![Subject::Browser(email.clone(), browser)]);
@@ -134,7 +134,7 @@ async fn tried(app: &App, visit: &Visit, email: &Email, password: &str) -> Resul
     }
     let stored = app.catalog.stored_sign_in(email).await?;
     let hash = stored.as_ref().and_then(|stored| stored.password_hash.clone());
-    let fits = app.dashboard.verify(password, hash).await?;
+    let fits = app.passwords.verify(password, hash).await?;
     match stored.filter(|stored| fits && !stored.user.disabled) {
         Some(stored) => {
             app.catalog.forgive_tries(&subjects).await?;
@@ -169,7 +169,7 @@ pub(super) async fn sign_in(State(app): State<App>, Visiting(visit): Visiting, f
             return Ok(response);
         }
         Tried::Wrong => {
-            failures::note(&app, &visit, email).await?;
+            audit::note_failure(&app, &visit, email).await?;
             (StatusCode::UNAUTHORIZED, "Address and password do not fit.".to_string(), None)
         }
         Tried::TooMany(wait) => (StatusCode::TOO_MANY_REQUESTS, too_many(wait), Some(wait)),

@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     app::App,
-    http::units::{self, DASHBOARD},
+    payer::{self, DASHBOARD},
 };
 
 /// The chart, in its own units.
@@ -177,7 +177,7 @@ pub(super) async fn show(State(app): State<App>, who: SignedIn, Query(asked): Qu
     let (user, now) = (who.user().id, Timestamp::now());
     let this = Month::of(now);
     let month = asked.month.and_then(|text| text.parse().ok()).unwrap_or(this);
-    let balance = units::balance_in(&app, user, month).await?;
+    let balance = payer::balance_in(&app, user, month).await?;
     let lines = app.catalog.usage(user, month).await?;
     let (bars, highest) = bars(&lines, days_of(month));
     let keys = sums(&lines, |line| (line.key.clone(), line.key_name.clone()));

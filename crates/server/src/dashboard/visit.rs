@@ -12,18 +12,17 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use engine::{
-    Fault, Reason,
-    access::Person,
-    ids::{BoxId, UserId},
-    seams::catalog::{NewSession, Place, Session, TokenHash},
+    Fault,
+    ids::UserId,
+    seams::catalog::{NewSession, Place, Session},
 };
 use jiff::Timestamp;
 use rand::Rng;
-use sha2::{Digest, Sha256};
 
 use crate::{
-    app::App,
-    http::{error::Failure, guard, layers, token},
+    app::{App, guard},
+    http::{error::Failure, layers, token},
+    sessions::{self, LONGEST, ago, hash},
 };
 
 /// The prefix makes browsers hold it to HTTPS, this host and every path.
@@ -32,10 +31,6 @@ const COOKIE: &str = "__Host-quire";
 const KNOWN_COOKIE: &str = "__Host-quire-known";
 /// How long a browser keeps it.
 const KNOWN_FOR: Duration = Duration::from_secs(90 * 24 * 60 * 60);
-/// A sign-in ends after this long, used or not …
-const LONGEST: Duration = Duration::from_secs(30 * 24 * 60 * 60);
-/// … and after this long unused.
-const IDLE: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 /// How exact "last used" is: a write a minute, not one a click.
 const TOUCH_AFTER: Duration = Duration::from_secs(60);
 /// Characters kept of what a browser says it is.
@@ -46,11 +41,6 @@ pub(super) fn new_token() -> String {
     let mut bytes = [0; 32];
     rand::rng().fill(&mut bytes);
     token::encode(&bytes)
-}
-
-/// What is stored of a secret.
-pub(super) fn hash(token: &str) -> TokenHash {
-    Sha256::digest(token.as_bytes()).into()
 }
 
 /// One request to the dashboard, and who it comes from.
@@ -122,7 +112,7 @@ async fn visit(app: &App, head: &Parts) -> Result<(Visit, bool), Fault> {
     let now = Timestamp::now();
     let sent = cookie(&head.headers, COOKIE);
     let session = match &sent {
-        Some(sent) => app.catalog.session(&hash(sent), now, ago(now, IDLE)).await?,
+        Some(sent) => sessions::find(&*app.catalog, sent, now).await?,
         None => None,
     };
     if let Some(session) = session.as_ref().filter(|session| session.seen_at < ago(now, TOUCH_AFTER)) {
@@ -146,10 +136,6 @@ async fn visit(app: &App, head: &Parts) -> Result<(Visit, bool), Fault> {
         done,
     };
     Ok((visit, newcomer))
-}
-
-fn ago(now: Timestamp, span: Duration) -> Timestamp {
-    now.saturating_sub(span).unwrap_or(Timestamp::MIN)
 }
 
 /// The value of a cookie, where it looks like one of ours.
@@ -202,28 +188,9 @@ pub(super) async fn begin(
     Ok(())
 }
 
-/// Who a token stands for now: for answers that go on for long.
-async fn person_now(app: &App, token: &str) -> Result<Option<Person>, Fault> {
-    let now = Timestamp::now();
-    let session = app.catalog.session(&hash(token), now, ago(now, IDLE)).await?;
-    Ok(session.map(|session| session.person))
-}
-
-/// Whether a sign-in that was good before still is, and still reaches a box: for answers that go on for long.
-pub(crate) async fn still_may_read(app: &App, token: &str, box_id: BoxId) -> Result<(), Fault> {
-    let person = person_now(app, token).await?;
-    let person = person.ok_or_else(|| Fault::new(Reason::KeyRevoked, "the sign-in has ended"))?;
-    person.may_read(box_id).map(drop)
-}
-
 /// Takes the token away from a browser.
 pub(super) fn forget(response: &mut Response) {
     set_cookie(response.headers_mut(), "gone", Some(Duration::ZERO));
-}
-
-/// Forgets sign-ins that have ended.
-pub(crate) async fn sweep(app: &App, now: Timestamp) -> Result<u64, Fault> {
-    app.catalog.forget_old_sessions(now, ago(now, IDLE)).await
 }
 
 #[cfg(test)]

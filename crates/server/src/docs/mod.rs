@@ -28,9 +28,9 @@ pub use pages::{Content, GROUPS, Group, Page, pages};
 use render::{Article, Section};
 
 use crate::{
-    app::App,
-    dashboard::{self, Look},
-    http::layers::RequestId,
+    app::{App, assets::Look},
+    dashboard,
+    http::request_id::RequestId,
 };
 
 /// Every address of the documentation, with `{page}` for the name of a page. None needs a sign-in; a test tries them as everybody.

@@ -11,11 +11,11 @@ use engine::{
 use futures::{Stream, StreamExt, stream};
 use tokio::time::Instant;
 
-use super::{
-    auth,
-    places::{Place, Places},
+use super::auth;
+use crate::{
+    app::{App, places::Place},
+    sessions,
 };
-use crate::{app::App, dashboard};
 
 /// How often a silent stream looks whether its permission still holds; costs some microseconds.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
@@ -23,13 +23,6 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 const LOOK_AFTER_BYTES: usize = 256 * 1024;
 /// When to try again where all places are taken.
 const WAIT: Duration = Duration::from_secs(1);
-
-/// Long answers under way, by key and by user.
-#[derive(Default)]
-pub struct Streams {
-    keys: Places<String>,
-    users: Places<UserId>,
-}
 
 /// Somebody who reads a box.
 pub(crate) struct Audience {
@@ -91,7 +84,7 @@ impl Audience {
     pub(crate) async fn check(&self) -> Result<(), Fault> {
         match &self.who {
             Who::Key(prefix) => auth::still_may_read(&self.app, prefix, self.box_id).await.map(drop),
-            Who::SignedIn(token) => dashboard::still_may_read(&self.app, token, self.box_id).await,
+            Who::SignedIn(token) => sessions::still_may_read(&*self.app.catalog, token, self.box_id).await,
         }
     }
 

@@ -1,6 +1,6 @@
 //! Who is asking: from the `Authorization` header to a [`Caller`].
 
-use std::{collections::HashMap, net::IpAddr, sync::Arc};
+use std::{net::IpAddr, sync::Arc};
 
 use axum::{
     extract::{FromRequestParts, Path},
@@ -10,95 +10,17 @@ use engine::{
     Fault, Reason,
     access::{Caller, Reading, Writing, no_such_box},
     apikey::ApiKey,
-    ids::{BoxId, FileId},
-    seams::catalog::{Catalog, Exposure, FileRecord, KeyState, StoredKey},
+    ids::{AttemptId, BoxId, FileId},
+    seams::catalog::{Exposure, FileRecord, KeyState},
 };
 use jiff::Timestamp;
-use parking_lot::{Mutex, RwLock};
 use subtle::ConstantTimeEq;
 
-use super::{error::Failure, routes::no_such_file};
-use crate::app::App;
-
-/// Keys kept in memory at most; each is small, and a fresh start costs one look-up a key.
-const MOST_KEYS: usize = 100_000;
-
-/// Keys looked up before. What is kept is good for one version of the catalog, and the version is asked for on every
-/// request, so a revoked key fails on the next one.
-#[derive(Default)]
-pub struct Identities {
-    known: RwLock<Known>,
-    used: Mutex<HashMap<String, Timestamp>>,
-}
-
-#[derive(Default)]
-struct Known {
-    version: i64,
-    keys: HashMap<String, Arc<Identity>>,
-}
-
-/// A stored key with its caller ready to be handed to requests.
-struct Identity {
-    stored: StoredKey,
-    caller: Arc<Caller>,
-}
-
-impl Identity {
-    /// The caller, unless the key has been revoked, has expired or belongs to a disabled account.
-    fn usable(&self, now: Timestamp) -> Result<Arc<Caller>, Fault> {
-        match self.stored.state {
-            KeyState::Active => {}
-            KeyState::Revoked => return Err(Fault::new(Reason::KeyRevoked, "the key has been revoked")),
-            KeyState::UserDisabled => {
-                return Err(Fault::new(Reason::KeyRevoked, "the account of this key is disabled"));
-            }
-        }
-        if self.caller.expires_at.is_some_and(|end| end <= now) {
-            return Err(Fault::new(Reason::KeyExpired, "the key has expired")
-                .hint("create a new one in the dashboard"));
-        }
-        Ok(self.caller.clone())
-    }
-}
-
-impl Identities {
-    async fn find(&self, catalog: &dyn Catalog, prefix: &str) -> Result<Option<Arc<Identity>>, Fault> {
-        let version = catalog.access_version().await?;
-        {
-            let known = self.known.read();
-            if let Some(identity) = known.keys.get(prefix).filter(|_| known.version == version) {
-                return Ok(Some(identity.clone()));
-            }
-        }
-        let Some(stored) = catalog.stored_key(prefix).await? else { return Ok(None) };
-        let identity = Arc::new(Identity { caller: Arc::new(stored.caller.clone()), stored });
-        let mut known = self.known.write();
-        if known.version < version || known.keys.len() >= MOST_KEYS {
-            *known = Known { version, keys: HashMap::new() };
-        }
-        // Read after `version` was: as new as that version or newer, and wrong for none.
-        if known.version == version {
-            known.keys.insert(prefix.to_string(), identity.clone());
-        }
-        Ok(Some(identity))
-    }
-
-    fn note_use(&self, prefix: &str, now: Timestamp) {
-        let mut used = self.used.lock();
-        match used.get_mut(prefix) {
-            Some(last) => *last = now,
-            None => {
-                used.insert(prefix.to_string(), now);
-            }
-        }
-    }
-
-    /// Writes down when keys were last used. Called every few seconds: one commit for all, not one a request.
-    pub async fn write_down_uses(&self, catalog: &dyn Catalog) -> Result<(), Fault> {
-        let uses: Vec<_> = std::mem::take(&mut *self.used.lock()).into_iter().collect();
-        if uses.is_empty() { Ok(()) } else { catalog.touch_keys(uses).await }
-    }
-}
+use super::error::Failure;
+use crate::{
+    app::{App, identities::Identity},
+    payer::Payer,
+};
 
 /// The caller behind a request's key, or why there is none.
 pub async fn authenticate(app: &App, headers: &HeaderMap, now: Timestamp) -> Result<Arc<Caller>, Fault> {
@@ -191,6 +113,16 @@ impl FromRequestParts<App> for Asking {
     }
 }
 
+/// Whoever asks is who pays.
+impl FromRequestParts<App> for Payer {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Failure> {
+        let Asking(caller) = Asking::from_request_parts(parts, app).await?;
+        Ok(Payer::with_key(app, &caller, parts.extensions.get::<AttemptId>().copied()))
+    }
+}
+
 /// The right to read the box in the path. Comes before the body, so that nobody learns more than they may.
 pub struct ReadingBox(pub Reading);
 
@@ -258,6 +190,11 @@ impl FromRequestParts<App> for WritingFile {
         let box_id = app.catalog.box_of_file(id).await?.ok_or_else(no_such_file)?;
         Ok(WritingFile { id, writing: caller.may_write(box_id).map_err(hide_unknown_box)? })
     }
+}
+
+/// The one answer for a file that does not exist and for a file of somebody else.
+pub(crate) fn no_such_file() -> Fault {
+    Fault::new(Reason::NotFound, "the file does not exist, or this key has no access to it").param("file_id")
 }
 
 /// Whoever has no part in a box does not learn that a file is in it.

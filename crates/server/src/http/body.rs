@@ -9,15 +9,17 @@ use axum::{
 };
 use engine::{Fault, Reason};
 use futures::{Stream, StreamExt};
-use serde::{
-    Deserializer,
-    de::{DeserializeOwned, Visitor},
-};
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_path_to_error::Segment;
 
-use super::{error::Failure, incoming::Cut, query};
-use crate::{app::App, config::nearest};
+use super::{
+    error::Failure,
+    incoming::Cut,
+    names::{field_names, unknown},
+    query,
+};
+use crate::app::App;
 
 /// How long a client that sends too much is listened to before the connection is cut …
 pub const PATIENCE: Duration = Duration::from_secs(10);
@@ -142,13 +144,6 @@ pub fn warning(name: &str, known: &'static [&'static str]) -> String {
     unknown("field", name, known)
 }
 
-/// The warning for a field or parameter that nobody knows, with the known name it resembles.
-pub fn unknown(what: &str, name: &str, known: &'static [&'static str]) -> String {
-    let name: String = name.chars().take(100).collect();
-    let meant = nearest(&name, known.iter().copied()).map(|near| format!("; did you mean `{near}`?"));
-    format!("unknown {what} `{name}` was ignored{}", meant.unwrap_or_default())
-}
-
 /// A wrong or missing field: its name, what was expected and what came, in words that no library wrote.
 fn field_fault(error: &serde_path_to_error::Error<serde_json::Error>, body: &Value) -> Fault {
     let text = error.inner().to_string();
@@ -212,39 +207,6 @@ fn kind_of(value: &Value) -> &'static str {
         Value::String(_) => "a string",
         Value::Array(_) => "an array",
         Value::Object(_) => "an object",
-    }
-}
-
-/// The field names that a type reads, told by its own `Deserialize`.
-pub(super) fn field_names<T: DeserializeOwned>() -> &'static [&'static str] {
-    let mut names: &'static [&'static str] = &[];
-    // Always an error: the probe answers nothing, it only listens to what is asked for.
-    let _ = T::deserialize(Probe(&mut names));
-    names
-}
-
-struct Probe<'a>(&'a mut &'static [&'static str]);
-
-impl<'de> Deserializer<'de> for Probe<'_> {
-    type Error = serde::de::value::Error;
-
-    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Self::Error> {
-        Err(serde::de::Error::custom("not a struct"))
-    }
-
-    fn deserialize_struct<V: Visitor<'de>>(
-        self,
-        _: &'static str,
-        fields: &'static [&'static str],
-        visitor: V,
-    ) -> Result<V::Value, Self::Error> {
-        *self.0 = fields;
-        self.deserialize_any(visitor)
-    }
-
-    serde::forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit
-        unit_struct newtype_struct seq tuple tuple_struct map enum identifier ignored_any
     }
 }
 

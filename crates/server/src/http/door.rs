@@ -14,8 +14,11 @@ use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
 
-use super::{activity::Activity, guard};
-use crate::config::{Config, Tls};
+use super::activity::Activity;
+use crate::{
+    app::guard,
+    config::{Config, Tls},
+};
 
 /// Lets connections in.
 pub(super) struct Door {

@@ -10,7 +10,7 @@ use serde::Serialize;
 use std::sync::Arc;
 use utoipa::ToSchema;
 
-use super::layers::RequestId;
+use super::request_id::RequestId;
 
 /// A fault on its way out of a handler; [`render`] makes the answer of it once the request id is known.
 pub struct Failure(pub Fault);

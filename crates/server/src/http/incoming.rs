@@ -13,8 +13,10 @@ use axum::{
 use hyper::body::{Frame, SizeHint};
 use tokio::time::{Instant, Sleep};
 
-use super::form::FIELDS_BYTES;
 use crate::config::{Config, Deadlines};
+
+/// All of a form but its file: five fields of at most 64 KB with their heads.
+pub(super) const FIELDS_BYTES: usize = 512 * 1024;
 
 /// Why a body is not read on.
 #[derive(Debug, Clone, thiserror::Error)]

@@ -3,7 +3,6 @@
 
 use std::{
     any::Any,
-    fmt,
     net::{IpAddr, SocketAddr},
     time::Instant,
 };
@@ -21,24 +20,8 @@ use serde_json::json;
 use tower_http::catch_panic::CatchPanicLayer;
 use uuid::Uuid;
 
-use super::{BASE, auth, error, error::Failure, idempotency, limits, routes};
+use super::{BASE, OPENAPI, auth, error, error::Failure, idempotency, limits, request_id::RequestId};
 use crate::{app::App, config::Tls};
-
-/// Names a request in answers and in the log.
-#[derive(Clone, Copy)]
-pub struct RequestId(Uuid);
-
-impl RequestId {
-    pub(super) fn new(id: Uuid) -> Self {
-        RequestId(id)
-    }
-}
-
-impl fmt::Display for RequestId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "req_{}", self.0.simple())
-    }
-}
 
 /// The address at the other end of the connection.
 #[derive(Clone, Copy)]
@@ -157,7 +140,7 @@ async fn routed(request: Request, next: Next) -> Response {
 /// Whether a path is under the base path and not the public description of it.
 fn needs_key(path: &str) -> bool {
     let under_base = path.strip_prefix(BASE).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-    under_base && path.strip_prefix(BASE) != Some(routes::OPENAPI)
+    under_base && path.strip_prefix(BASE) != Some(OPENAPI)
 }
 
 /// Where a person lands who opens the link of a file or a citation: on its page in the dashboard, after signing in. The
@@ -272,7 +255,7 @@ fn panicked(panic: Box<dyn Any + Send>) -> Response {
 /// An unknown path.
 pub async fn unknown_route(uri: Uri) -> Failure {
     let cause = format!("there is nothing at {}", loggable(uri.path()));
-    Failure(Fault::new(Reason::NotFound, cause).hint(&format!("{BASE}{} lists every path", routes::OPENAPI)))
+    Failure(Fault::new(Reason::NotFound, cause).hint(&format!("{BASE}{} lists every path", OPENAPI)))
 }
 
 /// A known path with a method it does not have.

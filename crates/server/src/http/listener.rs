@@ -23,7 +23,7 @@ use super::{
     door::{Door, Inside},
     incoming::Incoming,
     layers::Peer,
-    plain, routes, tls,
+    plain, tls,
     wording::Worded,
 };
 use crate::{app::App, config::Tls};
@@ -52,14 +52,14 @@ pub struct Service {
 }
 
 impl Service {
-    /// What a server with this data folder serves.
-    pub fn of(app: &App, data: &Path) -> anyhow::Result<Self> {
+    /// A server with this data folder that serves these routes.
+    pub fn of(app: &App, routes: Router, data: &Path) -> anyhow::Result<Self> {
         let http = &app.config.http;
         let tls = match http.tls {
             Tls::Auto => Some(tls::server_config(http, data)?.into()),
             Tls::Proxy => None,
         };
-        Ok(Service { app: app.clone(), tls, secure: routes::router(app), plain: plain::router(app) })
+        Ok(Service { app: app.clone(), tls, secure: routes, plain: plain::router(app) })
     }
 }
 

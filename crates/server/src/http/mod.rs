@@ -8,24 +8,25 @@ pub mod body;
 mod door;
 pub mod error;
 pub(crate) mod form;
-pub mod guard;
 pub mod idempotency;
 mod incoming;
 pub mod layers;
 pub mod limits;
 pub mod links;
 pub mod listener;
-pub mod metrics;
+mod names;
 pub mod origin;
-pub mod places;
 pub mod plain;
 pub mod query;
 pub mod reply;
+pub mod request_id;
 pub mod routes;
 pub mod tls;
 pub mod token;
-pub mod units;
 mod wording;
 
 /// Where the API lives; carries its version.
 pub const BASE: &str = "/api/public/v1";
+
+/// Where the description of the API is, below the base path; the only route there that needs no key.
+pub const OPENAPI: &str = "/openapi.json";

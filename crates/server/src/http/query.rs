@@ -10,8 +10,8 @@ use engine::{Fault, Reason};
 use serde::{Deserialize, de::DeserializeOwned};
 
 use super::{
-    body::{field_names, unknown},
     error::Failure,
+    names::{field_names, unknown},
 };
 
 /// The parameters of type `T` in a URL.

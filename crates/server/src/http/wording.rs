@@ -20,7 +20,8 @@ use uuid::Uuid;
 use super::{
     activity::Activity,
     error::{ErrorEnvelope, ErrorObject},
-    layers::{self, RequestId},
+    layers,
+    request_id::RequestId,
 };
 use crate::app::App;
 

@@ -21,7 +21,7 @@ use server::{
         listener::{self, Service},
         tls,
     },
-    worker,
+    site, worker,
 };
 use tokio::{net::TcpListener, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
@@ -124,7 +124,7 @@ impl TestApp {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let shutdown = app.shutdown.clone();
-        let service = Service::of(&app, folder.path()).unwrap();
+        let service = Service::of(&app, site::router(&app), folder.path()).unwrap();
         let worker =
             worker::run(app.library.clone(), assembled.ingest.clone(), "test".into(), shutdown.clone());
         let worker = tokio::spawn(async move {

@@ -17,7 +17,7 @@ use engine::{
 use jiff::Timestamp;
 use reqwest::Client;
 use serde_json::{Value, json};
-use server::http::{auth, units::Payer};
+use server::{http::auth, payer::Payer};
 
 use crate::{
     commands::{Served, json as command, quire},

@@ -3,5 +3,3 @@
 pub(super) mod plans;
 pub(super) mod system;
 pub(super) mod users;
-
-pub use system::About;

@@ -2,19 +2,15 @@
 
 use std::{
     fs,
-    path::{Path, PathBuf},
+    path::Path,
     time::{Duration, Instant},
 };
 
 use askama::Template;
 use axum::extract::State;
-use jiff::Timestamp;
-use parking_lot::Mutex;
 
 use crate::{
-    app::App,
-    assemble::Models,
-    config::{AnswererKind, Config},
+    app::{App, about::About},
     dashboard::{
         page::{self, Frame, Place, Shown},
         permit::AsOperator,
@@ -22,64 +18,8 @@ use crate::{
     },
 };
 
-/// How long a measured size is shown: a folder of many files takes a while to go through.
-const KEPT: Duration = Duration::from_secs(60);
-
 /// Less free space than this is worth a look: a few hundred uploads.
 const LITTLE: u64 = 1_000_000_000;
-
-/// What the server is made of, known from its start.
-pub struct About {
-    data: PathBuf,
-    started: Timestamp,
-    embedder: String,
-    reranker: String,
-    answerer: String,
-    tesseract: bool,
-    index_size: Mutex<Option<(Instant, u64)>>,
-}
-
-impl About {
-    /// What a server with this data folder, these models and these settings is made of.
-    pub fn of(data: &Path, models: &Models, config: &Config) -> Self {
-        let answerer = match config.answerer.kind {
-            AnswererKind::Extractive => "by quoting, in process".to_string(),
-            AnswererKind::Upstream => format!("{}, at a language model server", config.answerer.model),
-            AnswererKind::Gguf => "a language model in process".to_string(),
-        };
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        About {
-            data: data.to_path_buf(),
-            started: Timestamp::now(),
-            embedder: models.embedder.id().to_string(),
-            reranker: models.reranker.as_ref().map_or("none", |reranker| reranker.id()).to_string(),
-            answerer,
-            tesseract: std::env::split_paths(&path).any(|folder| folder.join("tesseract").is_file()),
-            index_size: Mutex::new(None),
-        }
-    }
-
-    fn index_size(&self) -> u64 {
-        if let Some((at, bytes)) = *self.index_size.lock()
-            && at.elapsed() < KEPT
-        {
-            return bytes;
-        }
-        let bytes = size_below(&self.data.join("index"));
-        *self.index_size.lock() = Some((Instant::now(), bytes));
-        bytes
-    }
-}
-
-fn size_below(folder: &Path) -> u64 {
-    let Ok(entries) = fs::read_dir(folder) else { return 0 };
-    let size = |entry: fs::DirEntry| match entry.metadata() {
-        Ok(found) if found.is_dir() => size_below(&entry.path()),
-        Ok(found) => found.len(),
-        Err(_) => 0,
-    };
-    entries.flatten().map(size).sum()
-}
 
 /// Something that is looked after, and how it is.
 struct Check {
@@ -113,7 +53,7 @@ struct SystemPage {
 
 /// The page.
 pub(in crate::dashboard) async fn show(State(app): State<App>, by: AsOperator) -> Shown {
-    let about = &app.dashboard.about;
+    let about = &app.about;
     let started = Instant::now();
     let version = app.catalog.access_version().await;
     let answered = started.elapsed();
@@ -123,7 +63,7 @@ pub(in crate::dashboard) async fn show(State(app): State<App>, by: AsOperator) -
     let free = free_bytes(&about.data);
     let index = {
         let app = app.clone();
-        let measured = tokio::task::spawn_blocking(move || app.dashboard.about.index_size()).await;
+        let measured = tokio::task::spawn_blocking(move || app.about.index_size()).await;
         measured.map_err(engine::Fault::internal)?
     };
     let checks = checks(about, version.is_ok().then_some(answered), failed, free);

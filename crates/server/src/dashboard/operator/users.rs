@@ -83,7 +83,7 @@ async fn render(app: &App, by: &AsOperator, fresh: Option<Fresh>) -> Shown {
         plans,
         waiting: waiting.into_iter().map(Waiting::of).collect(),
         wanted: wanted.into_iter().map(|one| (one.email.to_string(), one.by.to_string())).collect(),
-        provider: app.dashboard.oidc.as_ref().map(|provider| provider.label().to_string()),
+        provider: app.oidc.as_ref().map(|provider| provider.label().to_string()),
         fresh,
     })
 }

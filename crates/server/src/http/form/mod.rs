@@ -13,11 +13,9 @@ use engine::{Fault, Reason};
 use futures::{Stream, StreamExt};
 use memchr::memmem::{self, Finder};
 
-use super::{body, error::Failure};
+use super::{body, error::Failure, incoming::FIELDS_BYTES};
 use crate::app::App;
 
-/// All of a form but its file: five fields of at most 64 KB with their heads.
-pub(super) const FIELDS_BYTES: usize = 512 * 1024;
 /// The head of one part: a name, a file name and a type; browsers send some 200 bytes.
 const HEAD_BYTES: usize = 8 * 1024;
 /// Parts of one form: it has five fields, and a client may add some that nobody knows.

@@ -12,8 +12,8 @@ use crate::{
         error::ErrorEnvelope,
         query::{Nothing, Parameters},
         reply::{Envelope, Reply, Success},
-        units,
     },
+    payer,
 };
 
 /// What `/check` says.
@@ -72,7 +72,7 @@ pub(super) async fn check(
     let limit =
         |limit: engine::seams::limiter::Limit| Limit { requests: limit.requests, window_s: limit.window_s };
     let limits = app.config.limits.requests();
-    let balance = units::balance(&app, caller.user).await?;
+    let balance = payer::balance(&app, caller.user).await?;
     let check = Check {
         message: "ok",
         version: env!("CARGO_PKG_VERSION"),

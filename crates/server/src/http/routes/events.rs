@@ -20,9 +20,9 @@ use crate::{
         audience::{Audience, stopping},
         auth::{Asking, ReadingBox},
         error::{ErrorEnvelope, ErrorObject, Failure},
-        layers::RequestId,
         origin::Origin,
         reply,
+        request_id::RequestId,
     },
     library::next_change,
 };

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use axum::extract::State;
 use engine::{
-    Fault, Reason,
+    Fault,
     access::Reading,
     ids::{BoxId, FileId},
     seams::catalog::{Action, FileChanges, FileCursor, FileQuery, FileRecord, FileStatus, Metadata, SortKey},
@@ -13,14 +13,14 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::upload::{check_tags, parse_name, parse_tags};
+use super::labels::{check_tags, parse_name, parse_tags};
 
 use crate::{
     app::App,
     http::{
         BASE,
         actor::Actor,
-        auth::{Asking, ReadingBox, ReadingFile, WritingFile},
+        auth::{Asking, ReadingBox, ReadingFile, WritingFile, no_such_file},
         body::JsonBody,
         error::ErrorEnvelope,
         origin::Origin,
@@ -367,11 +367,6 @@ pub(super) async fn delete(
         removed,
     };
     Ok(Success::with_warnings(receipt, query.warnings))
-}
-
-/// The one answer for a file that does not exist and for a file of somebody else.
-pub(crate) fn no_such_file() -> Fault {
-    Fault::new(Reason::NotFound, "the file does not exist, or this key has no access to it").param("file_id")
 }
 
 #[cfg(test)]

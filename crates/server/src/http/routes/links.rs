@@ -13,12 +13,11 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::no_such_file;
 use crate::{
     app::App,
     http::{
         audience::Audience,
-        auth::{self, Asking, ReadingFile},
+        auth::{self, Asking, ReadingFile, no_such_file},
         body::JsonBody,
         error::{ErrorEnvelope, Failure},
         links::Link,

@@ -8,6 +8,7 @@ mod events;
 mod files;
 mod health;
 pub mod inputs;
+pub(crate) mod labels;
 pub(crate) mod links;
 mod models;
 mod openapi;
@@ -16,25 +17,18 @@ mod sources;
 pub(crate) mod upload;
 mod usage;
 
-pub(crate) use files::no_such_file;
-
 use axum::{
     Router,
-    extract::DefaultBodyLimit,
     routing::{get, post},
 };
-use tower::ServiceExt;
 use utoipa::{
     Modify, OpenApi,
     openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme},
 };
 use utoipa_axum::{router::OpenApiRouter, routes};
 
-use super::{BASE, error::ErrorEnvelope, layers};
-use crate::{app::App, dashboard, docs};
-
-/// Where the description of the API is, below the base path; the only route there that needs no key.
-pub const OPENAPI: &str = "/openapi.json";
+use super::{BASE, OPENAPI, error::ErrorEnvelope};
+use crate::app::App;
 
 /// The head of the `OpenAPI` document; the routes fill in the rest.
 #[derive(OpenApi)]
@@ -91,28 +85,19 @@ pub fn description() -> utoipa::openapi::OpenApi {
     document
 }
 
-/// All routes with all layers around them.
-pub fn router(app: &App) -> Router {
+/// The API, download links and health.
+pub(crate) fn router() -> Router<App> {
     let (api, _) = api().split_for_parts();
     let api = api.route(OPENAPI, openapi::route(&description()));
     // What OpenAI clients look for and will not find.
     let api = ["/completions", "/responses"]
         .into_iter()
         .fold(api, |api, path| api.route(path, post(chat::elsewhere)));
-    let routes = Router::new()
+    Router::new()
         .nest(BASE, api)
         .route("/d/{token}", get(links::download))
         .route("/healthz", get(health::alive))
         .route("/readyz", get(health::ready))
-        .merge(dashboard::router(app))
-        .merge(docs::router(app.dashboard.look()))
-        .fallback(dashboard::nowhere)
-        .method_not_allowed_fallback(layers::unknown_method)
-        .with_state(app.clone())
-        // Every reader of a body has its own limit.
-        .layer(DefaultBodyLimit::disable());
-    let stack = layers::stack(app, routes);
-    Router::new().fallback_service(stack.into_service().map_response(layers::keep_allow_to_405))
 }
 
 /// The metrics, for a loopback listener of their own.

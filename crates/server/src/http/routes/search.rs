@@ -25,8 +25,8 @@ use crate::{
         error::ErrorEnvelope,
         origin::Origin,
         reply::{Envelope, Reply, Success},
-        units::{Payer, Usage},
     },
+    payer::{Payer, Usage},
 };
 
 /// What to search for and how.

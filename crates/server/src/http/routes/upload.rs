@@ -13,7 +13,10 @@ use serde::Serialize;
 use stores::blobs::Staged;
 use utoipa::ToSchema;
 
-use super::files::FileObject;
+use super::{
+    files::FileObject,
+    labels::{check_tags, parse_name, parse_tags},
+};
 use crate::{
     app::App,
     http::{
@@ -31,10 +34,6 @@ use crate::{
 const FIELD_BYTES: usize = 64 * 1024;
 /// The parts of the form.
 const FIELDS: &[&str] = &["file", "name", "metadata", "tags", "externalId"];
-/// Labels on one file, and characters in one: labels, not texts.
-const MOST_TAGS: usize = 100;
-const LONGEST_TAG: usize = 100;
-
 /// What an upload came to.
 #[derive(Serialize, ToSchema)]
 pub(super) struct UploadObject {
@@ -197,34 +196,8 @@ async fn stage(app: &App, form: &mut Form, part: Part) -> Result<(Staged, FileNa
     Ok((staged, name, media_type))
 }
 
-pub(crate) fn parse_name(text: &str) -> Result<FileName, Fault> {
-    text.parse().map_err(|wrong: String| Fault::invalid("name", wrong))
-}
-
 fn parse_metadata(text: &str) -> Result<Metadata, Fault> {
     serde_json::from_str(text).map_err(|_| Fault::invalid("metadata", "`metadata` must be a JSON object"))
-}
-
-/// A JSON array of strings, or words with commas between them.
-pub(crate) fn parse_tags(text: &str) -> Result<Vec<String>, Fault> {
-    let tags: Vec<String> = match text.trim().starts_with('[') {
-        true => serde_json::from_str(text).map_err(|_| {
-            Fault::invalid("tags", "`tags` must be a JSON array of strings, or words with commas")
-        })?,
-        false => text.split(',').map(str::to_string).collect(),
-    };
-    check_tags(tags)
-}
-
-pub(super) fn check_tags(tags: Vec<String>) -> Result<Vec<String>, Fault> {
-    let tags: Vec<String> =
-        tags.iter().map(|tag| tag.trim().to_string()).filter(|tag| !tag.is_empty()).collect();
-    if tags.len() > MOST_TAGS || tags.iter().any(|tag| tag.chars().count() > LONGEST_TAG) {
-        let cause =
-            format!("a file can have at most {MOST_TAGS} tags of at most {LONGEST_TAG} characters each");
-        return Err(Fault::invalid("tags", cause));
-    }
-    Ok(tags)
 }
 
 fn parse_external_id(text: &str) -> Result<String, Fault> {
@@ -233,17 +206,4 @@ fn parse_external_id(text: &str) -> Result<String, Fault> {
         return Err(Fault::invalid("externalId", "`externalId` must have 1 to 200 characters"));
     }
     Ok(id.to_string())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn labels_come_as_json_or_with_commas() {
-        assert_eq!(parse_tags("a, b,,c").unwrap(), ["a", "b", "c"]);
-        assert_eq!(parse_tags(r#"["x, y", " z "]"#).unwrap(), ["x, y", "z"]);
-        assert!(parse_tags("[1]").is_err());
-        assert!(parse_tags(&"x,".repeat(101)).is_err());
-    }
 }

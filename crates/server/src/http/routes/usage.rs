@@ -18,8 +18,8 @@ use crate::{
         error::ErrorEnvelope,
         query::Parameters,
         reply::{Envelope, Reply, Success},
-        units,
     },
+    payer,
 };
 
 /// Which month.
@@ -92,7 +92,7 @@ pub(super) async fn usage(
         Some(text) => text.parse().map_err(|wrong: String| Fault::invalid("month", wrong))?,
         None => Month::of(Timestamp::now()),
     };
-    let balance = units::balance_in(&app, caller.user, month).await?;
+    let balance = payer::balance_in(&app, caller.user, month).await?;
     let lines = app.catalog.usage(caller.user, month).await?;
     let per_day = sums(&lines, |line| line.day.clone());
     let per_key = sums(&lines, |line| (line.key.clone(), key_name(line)));
@@ -115,7 +115,7 @@ pub(super) async fn usage(
 
 /// What is charged in the dashboard has no key, and so no name of one.
 fn key_name(line: &UsageLine) -> String {
-    if line.key == units::DASHBOARD { "Dashboard".into() } else { line.key_name.clone() }
+    if line.key == payer::DASHBOARD { "Dashboard".into() } else { line.key_name.clone() }
 }
 
 /// The lines summed by what `by` makes of each.

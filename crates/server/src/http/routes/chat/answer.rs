@@ -23,14 +23,16 @@ use serde_json::{Value, json};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use crate::http::{
-    BASE,
-    audience::Audience,
-    error::{ErrorEnvelope, ErrorObject},
-    layers::RequestId,
-    origin::Origin,
-    reply,
-    units::{Charge, Usage},
+use crate::{
+    http::{
+        BASE,
+        audience::Audience,
+        error::{ErrorEnvelope, ErrorObject},
+        origin::Origin,
+        reply,
+        request_id::RequestId,
+    },
+    payer::{Charge, Usage},
 };
 
 /// How long an answer may take to begin before the stream is opened without it. Until then trouble is a plain error.

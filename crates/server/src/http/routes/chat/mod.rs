@@ -22,10 +22,10 @@ use crate::{
         auth::{Asking, ReadingBox},
         body::JsonBody,
         error::{ErrorEnvelope, Failure},
-        layers::RequestId,
         origin::Origin,
-        units::Payer,
+        request_id::RequestId,
     },
+    payer::Payer,
 };
 
 /// Answers a question from the documents of the box that the body, the header `X-Box-Id` or `model` names.

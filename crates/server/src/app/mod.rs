@@ -1,4 +1,14 @@
 //! What every request can reach: the one state of a running server.
+//!
+//! It stands below the API ([`crate::http`]) and the dashboard ([`crate::dashboard`]) and knows nothing of either.
+
+pub mod about;
+pub mod assets;
+pub mod failures;
+pub mod guard;
+pub mod identities;
+pub mod metrics;
+pub mod places;
 
 use std::{ops::Deref, sync::Arc};
 
@@ -10,13 +20,11 @@ use engine::{
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::{
-    config::Config,
-    dashboard::Dashboard,
-    http::{audience::Streams, auth::Identities, guard::Guard, metrics::Metrics},
-    library::Library,
-    reindex::RecentQueries,
+use self::{
+    about::About, assets::Assets, failures::Failures, guard::Guard, identities::Identities, metrics::Metrics,
+    places::Streams,
 };
+use crate::{config::Config, library::Library, oidc::Provider, passwords::Passwords, reindex::RecentQueries};
 
 /// A handle on the server's parts; cheap to clone.
 #[derive(Clone)]
@@ -54,8 +62,16 @@ pub struct Parts {
     pub drained: CancellationToken,
     /// What `/metrics` shows.
     pub metrics: Metrics,
-    /// What the dashboard needs beside all this.
-    pub dashboard: Dashboard,
+    /// Hashes passwords.
+    pub passwords: Passwords,
+    /// Sign-in with an account elsewhere, where that is set.
+    pub oidc: Option<Provider>,
+    /// Failed sign-ins that were written down.
+    pub failures: Failures,
+    /// Style sheets, script and icon.
+    pub assets: Assets,
+    /// What the server is made of.
+    pub about: About,
 }
 
 impl App {

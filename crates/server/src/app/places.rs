@@ -2,6 +2,7 @@
 
 use std::{collections::HashMap, hash::Hash, sync::Arc};
 
+use engine::ids::UserId;
 use parking_lot::Mutex;
 
 /// How many places each name has taken. Only names with a place are kept.
@@ -24,6 +25,15 @@ impl<K: Clone + Eq + Hash> Places<K> {
         places.insert(name.clone(), taken + 1);
         Some(Place { places: self.0.clone(), name: name.clone() })
     }
+}
+
+/// Long answers under way, by key and by user.
+#[derive(Default)]
+pub struct Streams {
+    /// By the prefix of the key.
+    pub keys: Places<String>,
+    /// By user.
+    pub users: Places<UserId>,
 }
 
 /// A place; dropped, it is free again.

@@ -7,9 +7,9 @@
 //! let usage  = charge.settle(cost::search(&found.work, found.hits.len())).await?;
 //! ```
 
-use axum::{extract::FromRequestParts, http::request::Parts};
 use engine::{
     Fault, Reason,
+    access::Caller,
     cost::Bounds,
     ids::{AttemptId, UserId},
     seams::catalog::{Account, Balance, Month, NewReservation, Operation, Reservation},
@@ -19,7 +19,6 @@ use jiff::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::{auth::Asking, error::Failure};
 use crate::app::App;
 
 /// What stands in the place of a key's prefix where somebody paid in the dashboard. A prefix has eight characters, so it is
@@ -72,17 +71,12 @@ pub struct Payer {
     attempt: Option<AttemptId>,
 }
 
-impl FromRequestParts<App> for Payer {
-    type Rejection = Failure;
-
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Failure> {
-        let Asking(caller) = Asking::from_request_parts(parts, app).await?;
-        let attempt = parts.extensions.get::<AttemptId>().copied();
-        Ok(Payer { app: app.clone(), user: caller.user, key: caller.prefix.clone(), attempt })
-    }
-}
-
 impl Payer {
+    /// Whoever asks with an API key; `attempt` where the request carries an idempotency key.
+    pub fn with_key(app: &App, caller: &Caller, attempt: Option<AttemptId>) -> Self {
+        Payer { app: app.clone(), user: caller.user, key: caller.prefix.clone(), attempt }
+    }
+
     /// Somebody who is signed in to the dashboard.
     pub fn signed_in(app: &App, user: UserId) -> Self {
         Payer { app: app.clone(), user, key: DASHBOARD.into(), attempt: None }

@@ -1,10 +1,9 @@
 //! Signing in with an account elsewhere: `OpenID` Connect, authorization code with PKCE, state and nonce.
 //!
-//! The browser is sent to the provider and comes back with a code ([`round_trip`]); we exchange it for an ID token and check
+//! The browser is sent to the provider and comes back with a code (`dashboard/oidc`); we exchange it for an ID token and check
 //! that ([`token`]). The catalog decides which account that opens: the one that is tied to the identity, and never one that
 //! somebody else may hold under the same address.
 
-mod round_trip;
 mod token;
 
 use std::time::Duration;
@@ -13,7 +12,6 @@ use engine::{
     Fault, Reason,
     seams::catalog::{Guest, Identity},
 };
-pub(super) use round_trip::{come_back, connect, leave};
 use serde::{Deserialize, de::DeserializeOwned};
 use tokio::sync::RwLock;
 
@@ -26,9 +24,9 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 const LARGEST: usize = 1024 * 1024;
 
 /// Where we send people, and whom we believe.
-pub(super) struct Provider {
-    settings: Oidc,
-    issuer: String,
+pub struct Provider {
+    pub(crate) settings: Oidc,
+    pub(crate) issuer: String,
     http: reqwest::Client,
     /// What the provider says about itself; asked for when first needed.
     known: RwLock<Option<Discovered>>,
@@ -36,9 +34,9 @@ pub(super) struct Provider {
 
 /// What a provider says about itself.
 #[derive(Clone, Deserialize)]
-struct Metadata {
+pub(crate) struct Metadata {
     issuer: String,
-    authorization_endpoint: String,
+    pub(crate) authorization_endpoint: String,
     token_endpoint: String,
     jwks_uri: String,
     #[serde(default)]
@@ -47,9 +45,10 @@ struct Metadata {
     token_endpoint_auth_methods_supported: Vec<String>,
 }
 
+/// What is known of a provider.
 #[derive(Clone)]
-struct Discovered {
-    metadata: Metadata,
+pub(crate) struct Discovered {
+    pub(crate) metadata: Metadata,
     keys: KeySet,
 }
 
@@ -74,7 +73,7 @@ struct UserInfo {
 
 impl Provider {
     /// The provider that the settings name.
-    pub(super) fn of(settings: &Oidc) -> Option<Self> {
+    pub(crate) fn of(settings: &Oidc) -> Option<Self> {
         let issuer = settings.issuer.clone()?;
         let _ = rustls::crypto::ring::default_provider().install_default();
         let http = reqwest::Client::builder()
@@ -86,12 +85,13 @@ impl Provider {
         Some(Provider { settings: settings.clone(), issuer, http, known: RwLock::new(None) })
     }
 
-    pub(super) fn label(&self) -> &str {
+    /// What the button says.
+    pub(crate) fn label(&self) -> &str {
         &self.settings.label
     }
 
     /// What is known of the provider, asked anew where nothing is or `again` says so.
-    async fn discovered(&self, again: bool) -> Result<Discovered, Fault> {
+    pub(crate) async fn discovered(&self, again: bool) -> Result<Discovered, Fault> {
         if let Some(known) = self.known.read().await.clone().filter(|_| !again) {
             return Ok(known);
         }
@@ -139,7 +139,13 @@ impl Provider {
     }
 
     /// Who comes back with a code. An address counts only where the provider has seen them prove it.
-    async fn guest(&self, code: &str, verifier: &str, nonce: &str, redirect: &str) -> Result<Guest, Fault> {
+    pub(crate) async fn guest(
+        &self,
+        code: &str,
+        verifier: &str,
+        nonce: &str,
+        redirect: &str,
+    ) -> Result<Guest, Fault> {
         let tokens = self.exchange(code, verifier, redirect).await?;
         let claims = self.claims(&tokens.id_token, nonce).await?;
         let claims = self.completed(claims, tokens.access_token).await?;

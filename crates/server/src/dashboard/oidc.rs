@@ -18,19 +18,15 @@ use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
-use super::Provider;
-use crate::{
-    app::App,
-    dashboard::{
-        audit, failures,
-        fields::Fields,
-        page::{self, Shown},
-        permit::{SignedIn, Visiting},
-        signin,
-        visit::{self, Visit, cookie, new_token, put_cookie},
-    },
-    http::origin::Origin,
+use super::{
+    audit,
+    fields::Fields,
+    page::{self, Shown},
+    permit::{SignedIn, Visiting},
+    signin,
+    visit::{self, Visit, cookie, new_token, put_cookie},
 };
+use crate::{app::App, http::origin::Origin, oidc::Provider, sessions};
 
 /// Holds what we sent a browser away with.
 const COOKIE: &str = "__Host-quire-oidc";
@@ -39,7 +35,7 @@ const PATIENCE: Duration = Duration::from_secs(600);
 
 fn provider(app: &App) -> Result<&Provider, Fault> {
     let none = || Fault::new(Reason::NotFound, "this server has no sign-in with another account");
-    app.dashboard.oidc.as_ref().ok_or_else(none)
+    app.oidc.as_ref().ok_or_else(none)
 }
 
 fn redirect_address(origin: &Origin) -> String {
@@ -51,33 +47,24 @@ fn lost() -> Fault {
 }
 
 #[derive(Deserialize)]
-pub(in crate::dashboard) struct Leaving {
+pub(super) struct Leaving {
     next: Option<String>,
 }
 
 /// Sends the browser to the provider, to sign in.
-pub(in crate::dashboard) async fn leave(
-    State(app): State<App>,
-    origin: Origin,
-    Query(query): Query<Leaving>,
-) -> Shown {
+pub(super) async fn leave(State(app): State<App>, origin: Origin, Query(query): Query<Leaving>) -> Shown {
     send(&app, &origin, &new_token(), query.next.as_deref().unwrap_or("/")).await
 }
 
 /// Sends somebody who is signed in to the provider, to tie who they are there to their account. Whoever has a password must
 /// know it: a browser left open is not enough to give an account a second way in.
-pub(in crate::dashboard) async fn connect(
-    State(app): State<App>,
-    who: SignedIn,
-    origin: Origin,
-    fields: Fields,
-) -> Shown {
+pub(super) async fn connect(State(app): State<App>, who: SignedIn, origin: Origin, fields: Fields) -> Shown {
     provider(&app)?;
     signin::must_know_password(&app, &who, fields.raw("current")).await?;
     let (state, now, user) = (new_token(), Timestamp::now(), who.user());
     let link = NewOneTimeLink {
         purpose: Purpose::Connect { user: user.id, email: user.email.clone() },
-        token: visit::hash(&state),
+        token: sessions::hash(&state),
         made_by: Some(user.id),
         now,
         expires_at: now.saturating_add(PATIENCE).unwrap_or(Timestamp::MAX),
@@ -111,7 +98,7 @@ async fn send(app: &App, origin: &Origin, state: &str, next: &str) -> Shown {
 }
 
 #[derive(Deserialize)]
-pub(in crate::dashboard) struct Returning {
+pub(super) struct Returning {
     code: Option<String>,
     state: Option<String>,
     iss: Option<String>,
@@ -135,7 +122,7 @@ fn kept(headers: &HeaderMap) -> Option<Kept> {
 }
 
 /// Whoever comes back from the provider is let in, or has their account tied to who they are there.
-pub(in crate::dashboard) async fn come_back(
+pub(super) async fn come_back(
     State(app): State<App>,
     Visiting(visit): Visiting,
     origin: Origin,
@@ -155,7 +142,7 @@ pub(in crate::dashboard) async fn come_back(
     let code = query.code.filter(|_| query.error.is_none()).ok_or_else(refused)?;
     let redirect = redirect_address(&origin);
     let guest = provider.guest(&code, &kept.verifier, &kept.nonce, &redirect).await?;
-    let token = visit::hash(&kept.state);
+    let token = sessions::hash(&kept.state);
     let mut response = match app.catalog.link(&token, Timestamp::now()).await? {
         Some(OneTimeLink { purpose: Purpose::Connect { user, .. }, .. }) => {
             tie(&app, &visit, &token, user, guest).await?
@@ -185,7 +172,7 @@ async fn admit(app: &App, visit: &Visit, guest: Guest, next: &str) -> Shown {
         Ok(user) => user,
         Err(fault) => {
             if fault.reason == Reason::RoleInsufficient {
-                failures::note(app, visit, &format!("{said} with OpenID Connect")).await?;
+                audit::note_failure(app, visit, &format!("{said} with OpenID Connect")).await?;
             }
             return Err(fault.into());
         }

@@ -1,19 +1,15 @@
-//! Failed sign-ins in the audit log. Anybody can cause them, with any text for an address, so only so many are written.
+//! How many failed sign-ins the audit log takes. Anybody can cause them, with any text for an address, so only so many are written.
 
 use std::time::{Duration, Instant};
 
-use engine::{Fault, seams::catalog::Action};
 use parking_lot::Mutex;
-
-use super::{audit, visit::Visit};
-use crate::app::App;
 
 /// Lines in an hour: enough to see what goes on, and about 2 MB a day while somebody floods from everywhere.
 const MOST: u32 = 600;
 const WINDOW: Duration = Duration::from_secs(60 * 60);
 
 /// How many were written lately.
-pub(super) struct Failures(Mutex<Counted>);
+pub struct Failures(Mutex<Counted>);
 
 struct Counted {
     since: Instant,
@@ -29,7 +25,7 @@ impl Default for Failures {
 
 impl Failures {
     /// Whether there is room for a line, and how many were left out in the hours before.
-    fn take(&self, now: Instant) -> Option<u32> {
+    pub(crate) fn take(&self, now: Instant) -> Option<u32> {
         let mut counted = self.0.lock();
         let mut before = 0;
         if now.duration_since(counted.since) >= WINDOW {
@@ -43,16 +39,6 @@ impl Failures {
         counted.written += 1;
         Some(before)
     }
-}
-
-/// Writes that somebody could not sign in, while there is room.
-pub(super) async fn note(app: &App, visit: &Visit, what: &str) -> Result<(), Fault> {
-    let Some(left_out) = app.dashboard.failures.take(Instant::now()) else { return Ok(()) };
-    if left_out > 0 {
-        let sum = format!("{left_out} more, which were too many to write down");
-        audit::note(app, &Visit::nobody(), Action::SignInFailed, None, sum).await?;
-    }
-    audit::note(app, visit, Action::SignInFailed, None, what).await
 }
 
 #[cfg(test)]

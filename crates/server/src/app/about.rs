@@ -1,0 +1,69 @@
+//! What the server is made of: shown to whoever looks after it.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    time::{Duration, Instant},
+};
+
+use jiff::Timestamp;
+use parking_lot::Mutex;
+
+use crate::config::{AnswererKind, Config};
+
+/// How long a measured size is shown: a folder of many files takes a while to go through.
+const KEPT: Duration = Duration::from_secs(60);
+
+/// What the server is made of, known from its start.
+pub struct About {
+    pub(crate) data: PathBuf,
+    pub(crate) started: Timestamp,
+    pub(crate) embedder: String,
+    pub(crate) reranker: String,
+    pub(crate) answerer: String,
+    pub(crate) tesseract: bool,
+    index_size: Mutex<Option<(Instant, u64)>>,
+}
+
+impl About {
+    /// What a server with this data folder, models of these names and these settings is made of.
+    pub fn of(data: &Path, embedder: &str, reranker: Option<&str>, config: &Config) -> Self {
+        let answerer = match config.answerer.kind {
+            AnswererKind::Extractive => "by quoting, in process".to_string(),
+            AnswererKind::Upstream => format!("{}, at a language model server", config.answerer.model),
+            AnswererKind::Gguf => "a language model in process".to_string(),
+        };
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        About {
+            data: data.to_path_buf(),
+            started: Timestamp::now(),
+            embedder: embedder.to_string(),
+            reranker: reranker.unwrap_or("none").to_string(),
+            answerer,
+            tesseract: std::env::split_paths(&path).any(|folder| folder.join("tesseract").is_file()),
+            index_size: Mutex::new(None),
+        }
+    }
+
+    /// Bytes of the index, measured now and then.
+    pub(crate) fn index_size(&self) -> u64 {
+        if let Some((at, bytes)) = *self.index_size.lock()
+            && at.elapsed() < KEPT
+        {
+            return bytes;
+        }
+        let bytes = size_below(&self.data.join("index"));
+        *self.index_size.lock() = Some((Instant::now(), bytes));
+        bytes
+    }
+}
+
+fn size_below(folder: &Path) -> u64 {
+    let Ok(entries) = fs::read_dir(folder) else { return 0 };
+    let size = |entry: fs::DirEntry| match entry.metadata() {
+        Ok(found) if found.is_dir() => size_below(&entry.path()),
+        Ok(found) => found.len(),
+        Err(_) => 0,
+    };
+    entries.flatten().map(size).sum()
+}
