@@ -159,7 +159,7 @@ async fn adopt(library: &Library, writing: &Writing, held: Held) -> Result<Held,
 }
 
 /// Copies what the draft lacks and takes out what the box no longer has. Unless the whole box is held, each file is claimed
-/// while it is stored, and left out where it was deleted meanwhile.
+/// while it is stored, and left out where it was deleted or replaced meanwhile.
 async fn catch_up(
     library: &Library,
     ingest: &Ingest,
@@ -179,7 +179,9 @@ async fn catch_up(
             true => None,
             false => Some(library.claim(writing.box_id(), held.file).await?),
         };
-        if record_of(library, writing, held.file).await?.is_some() {
+        // One that was replaced meanwhile is copied the next time; its old text is not to be anywhere any more.
+        let unchanged = library.index.revision(writing.reading(), held.file).await? == Some(held.revision);
+        if unchanged && record_of(library, writing, held.file).await?.is_some() {
             draft.store(ingest, writing, held, embedded, claimed).await?;
         }
     }

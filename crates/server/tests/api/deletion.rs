@@ -2,19 +2,26 @@
 
 use std::{
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, Mutex},
     time::Duration,
 };
 
+use async_trait::async_trait;
 use engine::{
+    Fault,
     access::{Owning, Role, Writing},
     document::{Document, Format, Page},
     ids::{BoxId, FileId},
-    seams::catalog::{Job, JobOutcome, ReindexAction},
+    seams::{
+        catalog::{Job, JobOutcome, ReindexAction},
+        embedder::{self, Embedder, Embedding},
+    },
 };
+use models::FakeEmbedder;
 use reqwest::Method;
 use serde_json::json;
-use server::reindex;
+use server::{assemble::Models, reindex};
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use crate::support::{Answer, TestApp, roomy};
@@ -295,4 +302,72 @@ async fn a_cursor_of_another_type_is_the_callers_fault() {
     let forged = server::http::token::encode(forged.as_bytes());
     let answer = app.get(&format!("/boxes/{box_id}/files?limit=1&sort=size&cursor={forged}"), &key).await;
     assert_eq!(answer.verdict(), "400 B1004 invalid_parameter");
+}
+
+/// Stops a reindexing where a text with this marker is embedded, until it may go on.
+#[derive(Default)]
+struct Gate {
+    marker: Mutex<Option<&'static str>>,
+    reached: Notify,
+    go: Notify,
+}
+
+struct Gated(Arc<Gate>);
+
+#[async_trait]
+impl Embedder for Gated {
+    fn id(&self) -> &str {
+        FakeEmbedder.id()
+    }
+    fn dimensions(&self) -> usize {
+        FakeEmbedder.dimensions()
+    }
+    fn max_tokens(&self) -> usize {
+        FakeEmbedder.max_tokens()
+    }
+    fn count_tokens(&self, text: &str) -> usize {
+        FakeEmbedder.count_tokens(text)
+    }
+    async fn embed(
+        &self,
+        texts: Vec<String>,
+        role: embedder::Role,
+        tokens: bool,
+    ) -> Result<Vec<Embedding>, Fault> {
+        let marker = *self.0.marker.lock().unwrap();
+        if marker.is_some_and(|marker| texts.iter().any(|text| text.contains(marker))) {
+            self.0.reached.notify_one();
+            self.0.go.notified().await;
+        }
+        FakeEmbedder.embed(texts, role, tokens).await
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_version_that_is_replaced_while_the_box_is_reindexed_is_in_no_index() {
+    let gate = Arc::new(Gate::default());
+    let models = Models { embedder: Arc::new(Gated(gate.clone())), reranker: None };
+    let app = TestApp::with_models(Arc::new(tempfile::tempdir().unwrap()), roomy(), models).await;
+    let (_, box_id, key) = app.owner().await;
+    let named = [("externalId", "doc")];
+    let file = app.upload(box_id, &key, "a.txt", b"OLDER words", &named).await;
+    let file = file.body["data"]["fileId"].as_str().unwrap().to_string();
+    app.settled(&key, &file).await;
+    let writing = Writing::for_operator(box_id);
+    app.catalog.request_reindex(&writing, ReindexAction::Rebuild).await.unwrap();
+    *gate.marker.lock().unwrap() = Some("OLDER");
+    let (library, ingest, search) = (app.app.library.clone(), app.ingest.clone(), app.app.search.clone());
+    let reindexing = tokio::spawn(async move { reindex::next(&library, &ingest, &search).await });
+    gate.reached.notified().await;
+    *gate.marker.lock().unwrap() = None;
+    app.upload(box_id, &key, "a.txt", b"NEWER words", &named).await;
+    app.settled(&key, &file).await;
+    // The next stop is where the reindexing catches up with what changed.
+    *gate.marker.lock().unwrap() = Some("NEWER");
+    gate.go.notify_one();
+    gate.reached.notified().await;
+    assert_eq!(holding(app.folder.path(), "OLDER"), Vec::<PathBuf>::new());
+    gate.go.notify_one();
+    assert!(reindexing.await.unwrap().unwrap());
+    assert_eq!(holding(app.folder.path(), "OLDER"), Vec::<PathBuf>::new());
 }

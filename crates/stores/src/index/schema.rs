@@ -2,7 +2,7 @@
 
 use std::{path::Path, time::Duration};
 
-use rusqlite::{Connection, OpenFlags, Result};
+use rusqlite::{Connection, OpenFlags, Result, TransactionBehavior};
 
 /// The layout this code reads and writes. A change is a new entry in [`MIGRATIONS`], never an edit of an old one.
 const VERSION: u32 = MIGRATIONS.len() as u32;
@@ -90,11 +90,12 @@ fn set_up(connection: &Connection) -> Result<()> {
 }
 
 fn migrate(connection: &mut Connection) -> Result<()> {
-    let found = version(connection)?;
-    if found == VERSION {
+    if version(connection)? == VERSION {
         return Ok(());
     }
-    let transaction = connection.transaction()?;
+    // Immediate: of two that open a new box at once, the second waits and finds nothing left to do.
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let found = version(&transaction)?;
     for step in MIGRATIONS.iter().skip(found as usize) {
         transaction.execute_batch(step)?;
     }
