@@ -1,8 +1,11 @@
 #!/usr/bin/env bash
-# Builds the executable for a release, statically linked, into target/static/quire.
+# Builds the executable for a release, statically linked with musl, into target/static/quire.
 #
-# With musl where that target is installed (rustup target add x86_64-unknown-linux-musl, and musl-tools for the C parts), else with
-# glibc. A static glibc still opens its shared libraries to look up host names in unusual ways (LDAP, mDNS); files and DNS work.
+# Installs what is missing: Debian's musl-tools, which compile the C parts (SQLite, ring, the allocator), and Rust's musl target.
+#
+#   packaging/static.sh            with musl: runs on every Linux
+#   packaging/static.sh --glibc    with glibc, where musl cannot be had. It still opens glibc's shared libraries to look up host names
+#                                  in unusual ways (LDAP, mDNS); files and DNS work.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . ./.ci/steps
@@ -10,18 +13,25 @@ cd "$(dirname "$0")/.."
 need_rust
 need_compiler
 machine=$(uname -m)
-target=$machine-unknown-linux-gnu
-if command -v musl-gcc >/dev/null && [ -d "$(rustc --print sysroot)/lib/rustlib/$machine-unknown-linux-musl" ]; then
+output=${CARGO_TARGET_DIR:-target}
+if [ "${1:-}" = --glibc ]; then
+    target=$machine-unknown-linux-gnu
+else
     target=$machine-unknown-linux-musl
+    command -v musl-gcc >/dev/null || debian musl-tools || missing "the C parts are compiled by musl-gcc: install musl-tools, or use --glibc"
+    if [ ! -d "$(rustc --print sysroot)/lib/rustlib/$target" ]; then
+        command -v rustup >/dev/null || missing "Rust has no $target here: install that target, or use --glibc"
+        rustup target add "$target"
+    fi
 fi
 
 step "Building quire for $target, statically linked"
 # --target keeps the flag away from build scripts and procedural macros, which cannot be static.
 RUSTFLAGS="-C target-feature=+crt-static" cargo build --release --locked -p server --target "$target"
 
-mkdir -p target/static
-strip -o target/static/quire "target/$target/release/quire"
-if readelf --program-headers target/static/quire | grep -q INTERP; then
-    missing "target/static/quire still needs shared libraries"
+mkdir -p "$output/static"
+strip -o "$output/static/quire" "$output/$target/release/quire"
+if readelf --program-headers "$output/static/quire" | grep -q INTERP; then
+    missing "$output/static/quire still needs shared libraries"
 fi
-ls -l target/static/quire
+ls -l "$output/static/quire"

@@ -2,6 +2,11 @@
 
 use std::process::ExitCode;
 
+// musl's own allocator takes one lock for all threads, which makes searches wait for each other.
+#[cfg(target_env = "musl")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     // A parser's child: nothing of ours may run before it has given up its rights.
     if std::env::args_os().nth(1).is_some_and(|word| word == server::assemble::PARSE_CHILD) {
