@@ -31,6 +31,7 @@ pub(super) struct Ask {
 }
 
 pub(super) async fn run(global: &Global, ask: Ask) -> Result<(), Fault> {
+    let mut working = Some(output::working(global.json, "Searching"));
     let api = ask.connection.open(global)?;
     let box_id = api.find_box(&ask.r#box).await?;
     let mut body = json!({"messages": [{"role": "user", "content": ask.question}]});
@@ -46,14 +47,13 @@ pub(super) async fn run(global: &Global, ask: Ask) -> Result<(), Fault> {
     let path = format!("/boxes/{box_id}/chat/completions");
     if global.json {
         let data = api.post(&path, &body).await?;
+        drop(working);
         output::print(true, &data, "");
         return Ok(());
     }
     body["stream"] = json!(true);
     body["stream_options"] = json!({"include_usage": true});
-    let working = output::working(false, "Searching");
     let mut response = api.begin(&path, &body).await?;
-    drop(working);
     let mut shown = Shown::default();
     let mut rest = Vec::new();
     let broken =
@@ -63,6 +63,10 @@ pub(super) async fn run(global: &Global, ask: Ask) -> Result<(), Fault> {
         while let Some(end) = rest.iter().position(|&byte| byte == b'\n') {
             let line: Vec<u8> = rest.drain(..=end).collect();
             let text = shown.take(&String::from_utf8_lossy(&line))?;
+            // A language model may think for long before its first word.
+            if !text.is_empty() {
+                drop(working.take());
+            }
             print!("{}", plain(&text));
             let _ = stdout().flush();
         }
@@ -73,6 +77,7 @@ pub(super) async fn run(global: &Global, ask: Ask) -> Result<(), Fault> {
             ));
         }
     }
+    drop(working);
     if !shown.done {
         return Err(broken());
     }

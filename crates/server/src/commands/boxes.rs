@@ -137,7 +137,9 @@ async fn list(global: &Global, connection: &Connection) -> Result<(), Fault> {
 
 /// The boxes that an API key can use, as the server says.
 async fn list_usable(global: &Global, connection: &Connection) -> Result<(), Fault> {
+    let working = output::working(global.json, "Asking the server");
     let boxes = connection.open(global)?.boxes().await?;
+    drop(working);
     let text = |entry: &Value, name: &str| entry[name].as_str().unwrap_or_default().to_string();
     let created = |entry: &Value| moment(text(entry, "createdAt").parse().ok());
     let rows: Vec<_> = boxes
@@ -197,7 +199,14 @@ async fn relocate(global: &Global, named: &str, shard: u32) -> Result<(), Fault>
         let stays = catalog.files(writing.reading(), &[file]).await?.pop().flatten().is_some();
         Ok(stays.then_some(claimed))
     };
-    let copied = relocation.catch_up(&**from, &**to, &writing, claim, |_, _| {}).await?;
+    let bar = output::started(global.json, output::bar("Copying", "files"));
+    let seen = |done: usize, total: usize| {
+        bar.set_length(total as u64);
+        bar.set_position(done as u64);
+    };
+    let copied = relocation.catch_up(&**from, &**to, &writing, claim, seen).await?;
+    bar.finish_and_clear();
+    let _working = output::working(global.json, "Comparing both copies and switching over");
     let held = catalog.claim(Claim::Box(record.id)).await?;
     if !catalog.box_stays(record.id).await? {
         to.drop_box(&writing).await?;

@@ -52,6 +52,7 @@ pub(super) async fn run(global: &Global, doctor: Doctor) -> Result<ExitCode, Fau
     }
     let config = global.settings()?;
     let data = global.existing(&config)?;
+    let working = output::working(global.json, "Checking");
     let library = assemble::open_library(&data, &config).await.map_err(local)?;
     let catalog = &library.catalog;
     let (users, boxes, queue) =
@@ -75,6 +76,7 @@ pub(super) async fn run(global: &Global, doctor: Doctor) -> Result<ExitCode, Fau
         "gives a second opinion on PDF pages that come out blank",
         "such pages stay blank",
     ));
+    drop(working);
     let mut damaged = Vec::new();
     if doctor.scrub {
         let scrubbed = {

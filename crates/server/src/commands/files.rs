@@ -75,11 +75,13 @@ enum Outcome {
 /// Uploads files and waits until they are processed. What the box has already is skipped, so running it again resumes
 /// an interrupted run.
 pub(super) async fn add(global: &Global, add: Add) -> Result<ExitCode, Fault> {
+    let working = output::working(global.json, "Comparing with what the box holds");
     let api = add.connection.open(global)?;
     let box_id = api.find_box(&add.r#box).await?;
     let paths = walk(&add.paths)?;
     let known: HashMap<String, String> =
         api.all_files(&box_id).await?.iter().filter_map(hash_and_id).collect();
+    drop(working);
     let bars = Bars::new(global.json, paths.len());
     let mut items = Vec::new();
     for path in paths {
@@ -250,9 +252,11 @@ fn report(global: &Global, items: &[Item]) -> ExitCode {
 }
 
 pub(super) async fn list(global: &Global, list: List) -> Result<(), Fault> {
+    let working = output::working(global.json, "Listing the files");
     let api = list.connection.open(global)?;
     let box_id = api.find_box(&list.r#box).await?;
     let files = api.all_files(&box_id).await?;
+    drop(working);
     let rows: Vec<_> = files.iter().map(row).collect();
     let heads = ["NAME", "ID", "STATUS", "PAGES", "SIZE", "NOTE"];
     let text = output::table(&heads, &rows, "No files yet; add some with `quire add BOX PATH…`.");
@@ -280,8 +284,9 @@ pub(super) async fn delete(global: &Global, delete: Delete) -> Result<(), Fault>
     let api = delete.connection.open(global)?;
     let mut receipts = Vec::new();
     let mut lines = Vec::new();
-    for file in &delete.files {
-        let _working = output::working(global.json, "Deleting");
+    for (number, file) in delete.files.iter().enumerate() {
+        let text = format!("Deleting file {} of {}", number + 1, delete.files.len());
+        let _working = output::working(global.json, &text);
         let receipt = api.ask(Method::DELETE, &format!("/files/{file}")).await?;
         let count = |name: &str| receipt["removed"][name].to_string();
         lines.push(format!(

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use engine::{Fault, Reason, access::Writing, ingest::Relocation, seams::catalog::Users};
-use indicatif::{ProgressBar, ProgressDrawTarget};
+use indicatif::ProgressBar;
 use serde_json::json;
 
 use super::{Global, local, output};
@@ -62,6 +62,7 @@ pub(super) async fn run(global: &Global, migrate: Migrate) -> Result<(), Fault> 
         return Err(Fault::new(Reason::InvalidParameter, cause));
     }
     let tables = {
+        let _working = output::working(global.json, "Copying records");
         let there = assemble::open_sql(&from.data, &from.config).map_err(local)?;
         if there.users().await?.is_empty() {
             let cause = format!("there is nothing in {}", migrate.from.display());
@@ -83,11 +84,7 @@ pub(super) async fn run(global: &Global, migrate: Migrate) -> Result<(), Fault> 
 }
 
 fn bar(global: &Global, what: &str) -> ProgressBar {
-    let bar = ProgressBar::new(0).with_style(output::bar("Copying", what));
-    if global.json {
-        bar.set_draw_target(ProgressDrawTarget::hidden());
-    }
-    bar
+    output::started(global.json, output::bar("Copying", what))
 }
 
 /// Every original that files refer to; its name is its hash, which is made again on the way.

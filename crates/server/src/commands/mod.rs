@@ -91,7 +91,7 @@ enum Command {
     Quickstart(serve::Listen),
     /// Run the server
     Serve(serve::Listen),
-    /// Accounts: add, list, disable
+    /// Accounts: add, list, disable, unlock, confirm
     #[command(subcommand)]
     User(user::Command),
     /// Boxes and who may use them: add, list, grant, revoke, delete

@@ -119,7 +119,9 @@ fn verify(json: bool, settings: &ModelSettings) -> Result<(), Fault> {
     let here =
         all(settings).into_iter().filter(|entry| entry.role.is_some() || entry.place != Place::Nowhere);
     for entry in here {
+        let working = output::working(json, &format!("Checking {}", entry.name));
         let outcome = assemble::verify_model(&entry.name, &entry.place).map_err(|error| format!("{error:#}"));
+        drop(working);
         let said = outcome.clone().unwrap_or_else(|error| error);
         let mut value = entry.json();
         (value["ok"], value["text"]) = (json!(outcome.is_ok()), json!(said));
@@ -145,7 +147,9 @@ fn verify(json: bool, settings: &ModelSettings) -> Result<(), Fault> {
 
 fn pull(json: bool, directory: &Path, name: &str) -> Result<(), Fault> {
     std::fs::create_dir_all(directory).map_err(|error| local(error.into()))?;
+    let working = output::working(json, &format!("Fetching {name}"));
     let pulled = weights::pull(directory, name).map_err(|error| local(error.into()))?;
+    drop(working);
     let folder = pulled.folder.display().to_string();
     let said = if pulled.fetched { "fetched and checked" } else { "is already here and intact" };
     let value = json!({"name": pulled.model.name, "folder": folder, "fetched": pulled.fetched});

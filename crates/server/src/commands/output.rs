@@ -62,6 +62,16 @@ impl Drop for Working {
     }
 }
 
+/// A bar that is drawn at once, before the first step is done; hidden where a script reads.
+pub(super) fn started(json: bool, style: ProgressStyle) -> ProgressBar {
+    let bar = ProgressBar::new(0).with_style(style);
+    if json {
+        bar.set_draw_target(ProgressDrawTarget::hidden());
+    }
+    bar.enable_steady_tick(Duration::from_millis(500));
+    bar
+}
+
 /// How progress bars look.
 pub(super) fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).expect("a valid template").progress_chars("=> ")

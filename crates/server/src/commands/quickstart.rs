@@ -30,11 +30,12 @@ pub(super) async fn run(global: &Global, listen: Listen) -> Result<(), Fault> {
     let address = listener.local_addr().map_err(|error| local(error.into()))?;
     let data = global.created(&config)?;
     let data = std::path::absolute(&data).unwrap_or(data);
+    let working = output::working(global.json, "Preparing the data folder");
     let library = assemble::open_library(&data, &config).await.map_err(local)?;
     let user = account(&*library.catalog).await?;
     let (sample, new) = sample::sample_box(&library, user).await?;
     let (shown, expires) = replaced_key(&*library.catalog, user).await?;
-    drop(library);
+    drop((library, working));
     let authority = config.http.certificate.clone().unwrap_or_else(|| tls::certificate_path(&data));
     let url = serve::url(address, config.http.tls);
     let announce = |dashboard: &str| {

@@ -8,7 +8,7 @@ use engine::{
     access::Writing,
     seams::catalog::{Catalog, ReindexAction, ReindexState},
 };
-use indicatif::{ProgressBar, ProgressDrawTarget};
+use indicatif::ProgressBar;
 use serde_json::Value;
 
 use super::{Global, boxes, local, output, serve};
@@ -37,10 +37,7 @@ pub(super) async fn run(global: &Global, wanted: Reindex) -> Result<(), Fault> {
     let writing = Writing::for_operator(boxes::find(&*catalog, &wanted.r#box).await?.id);
     let action = if wanted.back { ReindexAction::GoBack } else { ReindexAction::Rebuild };
     catalog.request_reindex(&writing, action).await?;
-    let bar = ProgressBar::new(0).with_style(output::bar("Rebuilding", "files"));
-    if global.json {
-        bar.set_draw_target(ProgressDrawTarget::hidden());
-    }
+    let bar = output::started(global.json, output::bar("Rebuilding", "files"));
     let config = global.settings()?;
     let data = global.existing(&config)?;
     let served = match config.is_shared() {

@@ -63,6 +63,7 @@ impl How {
 }
 
 pub(super) async fn run(global: &Global, search: Search) -> Result<(), Fault> {
+    let working = output::working(global.json, "Searching");
     let api = search.connection.open(global)?;
     let box_id = api.find_box(&search.r#box).await?;
     let mut body = search.how.body(&search.query);
@@ -70,7 +71,6 @@ pub(super) async fn run(global: &Global, search: Search) -> Result<(), Fault> {
     if !search.sources.is_empty() {
         body["sources"] = json!(search.sources);
     }
-    let working = output::working(global.json, "Searching");
     let data = api.post(&format!("/boxes/{box_id}/retrieve-documents"), &body).await?;
     drop(working);
     output::print(global.json, &data, &readable(&data, stdout().is_terminal()));

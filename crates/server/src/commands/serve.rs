@@ -106,7 +106,9 @@ pub(super) async fn serve(
     listener: TcpListener,
     announcement: Announcement<'_>,
 ) -> Result<(), Fault> {
+    let working = output::working(false, "Loading the models and opening the boxes");
     let Assembled { app, ingest, .. } = &assemble(data, config).await.map_err(local)?;
+    drop(working);
     let service = Service::of(app, site::router(app), data).map_err(local)?;
     let shutdown = app.shutdown.clone();
     tokio::spawn(warn_of_sandbox(data.to_path_buf(), app.clone()));

@@ -8,6 +8,7 @@ use std::{
 use clap::Subcommand;
 use engine::{
     Fault, Reason,
+    access::Operating,
     seams::catalog::{Catalog, Email, NewUser, PlanName, User},
 };
 use serde_json::json;
@@ -46,6 +47,16 @@ pub(super) enum Command {
         /// The account's address
         email: Email,
     },
+    /// End the waits that wrong passwords have brought an account; nobody has to wait to sign in to it
+    Unlock {
+        /// The account's address
+        email: Email,
+    },
+    /// Confirm that an address belongs to the person who holds its account; invitations that wait for it take effect
+    Confirm {
+        /// The account's address
+        email: Email,
+    },
 }
 
 pub(super) async fn run(global: &Global, command: Command) -> Result<(), Fault> {
@@ -56,6 +67,8 @@ pub(super) async fn run(global: &Global, command: Command) -> Result<(), Fault> 
         Command::List => list(global).await,
         Command::Disable { email } => set_disabled(global, &email, true).await,
         Command::Enable { email } => set_disabled(global, &email, false).await,
+        Command::Unlock { email } => unlock(global, &email).await,
+        Command::Confirm { email } => confirm(global, &email).await,
     }
 }
 
@@ -111,13 +124,17 @@ async fn list(global: &Global) -> Result<(), Fault> {
 fn as_json(user: &User) -> serde_json::Value {
     json!({
         "userId": user.id, "email": user.email, "plan": user.plan, "monthlyUnits": user.monthly_units,
-        "disabled": user.disabled, "createdAt": user.created_at,
+        "disabled": user.disabled, "confirmed": user.vouched, "createdAt": user.created_at,
     })
 }
 
 fn as_row(user: &User) -> Vec<String> {
     let units = user.monthly_units.map_or("default".into(), |units| units.to_string());
-    let state = if user.disabled { "disabled" } else { "active" };
+    let state = match (user.disabled, user.vouched) {
+        (true, _) => "disabled",
+        (false, false) => "address not confirmed",
+        (false, true) => "active",
+    };
     vec![
         user.email.to_string(),
         user.plan.as_str().to_string(),
@@ -134,5 +151,28 @@ async fn set_disabled(global: &Global, email: &Email, disabled: bool) -> Result<
     let what = if disabled { "Disabled" } else { "Enabled" };
     let value = json!({"userId": user.id, "email": user.email, "disabled": disabled});
     output::print(global.json, &value, &format!("{what} {email}, effective from the next request"));
+    Ok(())
+}
+
+async fn unlock(global: &Global, email: &Email) -> Result<(), Fault> {
+    let catalog = global.catalog()?;
+    let user = catalog.user(email).await?;
+    catalog.unlock(&Operating::for_operator(), &user.email).await?;
+    let value = json!({"userId": user.id, "email": user.email, "unlocked": true});
+    output::print(global.json, &value, &format!("Unlocked {email}: the next sign-in need not wait"));
+    Ok(())
+}
+
+async fn confirm(global: &Global, email: &Email) -> Result<(), Fault> {
+    let catalog = global.catalog()?;
+    let user = catalog.user(email).await.map_err(|fault| match fault.reason {
+        Reason::NotFound => Fault::new(Reason::NotFound, format!("there is no account {email}"))
+            .hint(&format!("`quire user add {email}` adds one whose address is confirmed")),
+        _ => fault,
+    })?;
+    catalog.vouch_for(&Operating::for_operator(), user.id).await?;
+    let value = json!({"userId": user.id, "email": user.email, "confirmed": true});
+    let said = format!("Confirmed {email}: invitations that waited for this address have taken effect");
+    output::print(global.json, &value, &said);
     Ok(())
 }

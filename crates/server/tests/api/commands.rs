@@ -112,6 +112,8 @@ fn errors_are_the_error_object_and_exit_1() {
         (&["user", "add", "no-address"], "B1004", "no-address"),
         (&["user", "add", "x@example.org", "--plan", "gold"], "B1004", "gold"),
         (&["user", "disable", "nobody@example.org"], "B1004", "nobody@example.org"),
+        (&["user", "unlock", "nobody@example.org"], "B1004", "nobody@example.org"),
+        (&["user", "confirm", "nobody@example.org"], "B1004", "quire user add nobody@example.org"),
         (&["box", "add", "B", "--owner", "nobody@example.org"], "B1004", "nobody@example.org"),
         (&["box", "grant", "nope", "ada@example.org", "owner"], "B1004", "nope"),
         (&["key", "add", "--user", "ada@example.org", "--box", "nope"], "B1004", "nope"),

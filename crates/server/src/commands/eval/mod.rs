@@ -8,7 +8,6 @@ use std::{path::PathBuf, time::Duration};
 
 use clap::Args;
 use engine::Fault;
-use indicatif::{ProgressBar, ProgressDrawTarget};
 use serde_json::Value;
 
 use self::{
@@ -58,10 +57,8 @@ pub(super) async fn run(global: &Global, eval: Eval) -> Result<(), Fault> {
     let questions = questions::read(&eval.questions)?;
     let api = eval.connection.open(global)?;
     let box_id = api.find_box(&eval.r#box).await?;
-    let bar = ProgressBar::new(questions.len() as u64).with_style(output::bar("Searching", "questions"));
-    if global.json {
-        bar.set_draw_target(ProgressDrawTarget::hidden());
-    }
+    let bar = output::started(global.json, output::bar("Searching", "questions"));
+    bar.set_length(questions.len() as u64);
     let mut outcomes = Vec::with_capacity(questions.len());
     for question in questions {
         outcomes.push(ask(&api, &box_id, &eval.how, question).await?);

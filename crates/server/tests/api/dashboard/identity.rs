@@ -8,7 +8,10 @@ use engine::{
 use sha2::{Digest, Sha256};
 
 use super::{Browser, PASSWORD, between, provider::Provider};
-use crate::support::{TestApp, roomy};
+use crate::{
+    commands,
+    support::{TestApp, roomy},
+};
 
 /// The link that a page shows, as a path.
 fn fresh_link(app: &TestApp, page: &super::Page) -> String {
@@ -215,6 +218,37 @@ async fn the_owner_of_an_account_signs_in_however_many_others_guess() {
     let page = Browser::of(&app, operator).await.post(&format!("/operator/users/{ada}/unlock"), &[]).await;
     assert_eq!(page.location(), "/operator/users?done=unlocked");
     assert_eq!(own.post("/sign-in", &right).await.status, 303);
+}
+
+#[tokio::test]
+async fn an_account_is_confirmed_and_unlocked_on_the_command_line() {
+    let mut config = roomy();
+    config.accounts.invitations = Inviters::Owners;
+    let app = TestApp::with(config).await;
+    let (owner, box_id, _) = app.owner().await;
+    let page = invite(&mut Browser::of(&app, owner).await, box_id, "eve@example.org", "viewer").await;
+    let path = fresh_link(&app, &page);
+    assert_eq!(accept(&mut Browser::new(&app), &path, PASSWORD).await.status, 303);
+    // Nobody vouches for the address, so an invitation by somebody else waits.
+    let other = app.user("other@example.org").await;
+    let their_box = app.box_of(other).await;
+    invite(&mut Browser::of(&app, other).await, their_box, "eve@example.org", "admin").await;
+    assert_eq!(role_of(&app, their_box, "eve@example.org").await, None);
+    let data = app.folder.path();
+    let confirmed = || {
+        let users = commands::json(data, &["user", "list"]);
+        users.as_array().unwrap().iter().find(|user| user["email"] == "eve@example.org").unwrap()["confirmed"]
+            .clone()
+    };
+    assert_eq!(confirmed(), false);
+    commands::json(data, &["user", "confirm", "eve@example.org"]);
+    assert_eq!(confirmed(), true);
+    assert_eq!(role_of(&app, their_box, "eve@example.org").await, Some(Role::Admin), "what waited holds");
+    let right = [("email", "eve@example.org"), ("password", PASSWORD)];
+    app.guessed_at(&[Subject::From(email("eve@example.org"), "127.0.0.1".into())]).await;
+    assert_eq!(Browser::new(&app).post("/sign-in", &right).await.status, 429);
+    commands::json(data, &["user", "unlock", "eve@example.org"]);
+    assert_eq!(Browser::new(&app).post("/sign-in", &right).await.status, 303);
 }
 
 #[tokio::test]
