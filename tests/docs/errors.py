@@ -57,7 +57,7 @@ def texts(argument, before):
     """The texts that an argument can be: its own, or those of the variable it names."""
     if re.fullmatch(r"&?\w+(\.into\(\)|\.to_string\(\))?", argument):
         name = argument.strip("&").split(".")[0]
-        made = list(re.finditer(rf"let {name}\b[^=]*= ", before))
+        made = list(re.finditer(rf"let {name}\b[^=]*=\s+", before))
         if not made:
             return []
         end = re.search(r";\n", before[made[-1].end():])

@@ -130,7 +130,8 @@ impl Managing {
     pub fn may_turn(&self, before: Option<Role>, after: Option<Role>) -> Result<(), Fault> {
         let about_owners = [before, after].contains(&Some(Role::Owner));
         if about_owners && self.role != Role::Owner {
-            return Err(Fault::new(Reason::RoleInsufficient, "only an owner can add or remove owners"));
+            return Err(Fault::new(Reason::RoleInsufficient, "only an owner can add or remove owners")
+                .hint("ask an owner of the box"));
         }
         Ok(())
     }
@@ -216,7 +217,10 @@ impl Person {
         if self.operator {
             return Ok(Operating { _only_made_here: () });
         }
-        Err(Fault::new(Reason::RoleInsufficient, "only operators of the server can see this page"))
+        Err(Fault::new(
+            Reason::RoleInsufficient,
+            "only operators of the server can see this page; ask one of them",
+        ))
     }
 
     /// The role in a box, if any.
@@ -234,10 +238,13 @@ impl Person {
             Some(role) if role >= least => Ok(role),
             Some(role) => Err(Fault::new(
                 Reason::RoleInsufficient,
-                format!("your role in this box is {role}; this requires {least} or higher"),
+                format!(
+                    "your role in this box is {role}; this requires {least} or higher; ask an owner of the box"
+                ),
             )),
             None => {
-                Err(Fault::new(Reason::BoxUnknown, "the box does not exist, or you are not a member of it"))
+                Err(Fault::new(Reason::BoxUnknown, "the box does not exist, or you are not a member of it")
+                    .hint("ask one of its owners to add you"))
             }
         }
     }
@@ -285,13 +292,16 @@ impl Caller {
     /// it says nothing about which boxes exist.
     fn check(&self, box_id: BoxId) -> Result<(), Fault> {
         if self.scope.as_ref().is_some_and(|boxes| !boxes.contains(&box_id)) {
-            return Err(Fault::new(Reason::KeyScope, "this key is restricted to other boxes"));
+            return Err(Fault::new(Reason::KeyScope, "this key is restricted to other boxes")
+                .hint("use a key that includes this box"));
         }
         match self.role(box_id) {
             Some(Role::Admin | Role::Owner) => Ok(()),
             Some(role @ (Role::Viewer | Role::Editor)) => Err(Fault::new(
                 Reason::RoleInsufficient,
-                format!("the role {role} cannot use the API; the API requires admin or owner"),
+                format!(
+                    "the role {role} cannot use the API; the API requires admin or owner; ask an owner of the box"
+                ),
             )),
             None => Err(no_such_box()),
         }
@@ -301,6 +311,7 @@ impl Caller {
 /// The one answer for a box that does not exist and for a box of somebody else.
 pub fn no_such_box() -> Fault {
     Fault::new(Reason::BoxUnknown, "the box does not exist, or this key has no access to it")
+        .hint("GET /boxes lists the boxes that it can use")
 }
 
 #[cfg(test)]

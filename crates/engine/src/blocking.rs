@@ -37,11 +37,14 @@ impl Stop {
     /// Ends the work with a fault where nobody waits for it any more, or for too long already.
     pub fn check(&self) -> Result<(), Fault> {
         if self.left.load(Ordering::Relaxed) {
-            return Err(Fault::new(Reason::Timeout, "whoever asked for this has left"));
+            return Err(Fault::new(
+                Reason::Timeout,
+                "the client closed the connection before the answer was ready; send the request again if you still need it",
+            ));
         }
         if Instant::now() > self.until {
-            let cause = format!("this took longer than {} seconds and was ended", LONGEST.as_secs());
-            return Err(Fault::new(Reason::Timeout, cause).hint("ask for less at once"));
+            let cause = format!("this took longer than {} seconds and was stopped", LONGEST.as_secs());
+            return Err(Fault::new(Reason::Timeout, cause).hint("ask for less in one request"));
         }
         Ok(())
     }

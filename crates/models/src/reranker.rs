@@ -59,7 +59,9 @@ impl LocalReranker {
         let room = self.max_tokens - 3;
         if query.len() > room / 2 {
             let (length, most) = (query.len(), room / 2);
-            let cause = format!("the query has {length} tokens; the reranker reads {most}");
+            let cause = format!(
+                "the query has {length} tokens; the reranker reads at most {most}; shorten it, or search with `rerank` false"
+            );
             return Err(Fault::new(Reason::Unprocessable, cause).param("query"));
         }
         let mut work = Vec::with_capacity(passages.len());

@@ -113,9 +113,9 @@ impl From<Error> for Fault {
                 Fault { source: Some(Box::new(error)), ..fault.retry_after(RETRY_AFTER) }
             }
             Error::DiskFull => {
-                let cause = "the server's disk has no room for more files at the moment";
+                let cause = "the server's disk is almost full, so it accepts no files at the moment";
                 let fault = Fault::new(Reason::Overloaded, cause)
-                    .hint("its operator has to free some, or lower load.free_disk_mb")
+                    .hint("ask the operator to free space, or to lower load.free_disk_mb")
                     .retry_after(DISK_RETRY_AFTER);
                 Fault { source: Some(Box::new(Error::DiskFull)), ..fault }
             }

@@ -61,7 +61,7 @@ impl ChatRequest {
     /// The limits hold for every caller, so they are checked here too.
     pub fn check(&self) -> Result<(), Fault> {
         if self.turns.len() > MOST_TURNS {
-            let cause = format!("`messages` has {} entries; the most is {MOST_TURNS}", self.turns.len());
+            let cause = format!("`messages` has {} entries; the limit is {MOST_TURNS}", self.turns.len());
             return Err(Fault::invalid("messages", cause));
         }
         if !(1..=50).contains(&self.max_sources) {

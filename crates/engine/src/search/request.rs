@@ -99,7 +99,7 @@ impl SearchRequest {
             return Err(Fault::invalid("query", "`query` is empty; it needs 1 to 4,000 characters"));
         }
         if characters > 4_000 {
-            let cause = format!("`query` has {characters} characters; the most is 4,000");
+            let cause = format!("`query` has {characters} characters; the limit is 4,000");
             return Err(Fault::invalid("query", cause));
         }
         if !(1..=50).contains(&self.top_k) {

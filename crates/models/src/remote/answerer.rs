@@ -127,7 +127,7 @@ impl RemoteAnswerer {
             request = request.bearer_auth(key);
         }
         let response = request.send().await.map_err(|error| {
-            let fault = Fault::new(Reason::UpstreamUnavailable, "the language model cannot be reached");
+            let fault = Fault::new(Reason::UpstreamUnavailable, "the language model cannot be reached; try again shortly, and tell the operator if it persists");
             Failure {
                 fault: client::with_source(fault.retry_after(LONGEST_WAIT), error.without_url()),
                 again: true,
@@ -136,8 +136,11 @@ impl RemoteAnswerer {
         let status = response.status();
         if !status.is_success() {
             let again = status == StatusCode::TOO_MANY_REQUESTS || status.is_server_error();
-            let told = if again { "is busy or failing" } else { "refused the request" };
-            let fault = Fault::new(Reason::UpstreamUnavailable, format!("the language model {told}"));
+            let told = match again {
+                true => "the language model is busy or failing; try again shortly",
+                false => "the language model refused the request; the operator finds why in the server's log",
+            };
+            let fault = Fault::new(Reason::UpstreamUnavailable, told);
             let fault = client::with_source(fault.retry_after(LONGEST_WAIT), format!("HTTP {status}"));
             return Err(Failure { fault, again });
         }
@@ -324,11 +327,17 @@ impl Lines {
 }
 
 fn too_slow() -> Fault {
-    Fault::new(Reason::Timeout, "the language model took too long to answer")
+    Fault::new(
+        Reason::Timeout,
+        "the language model took too long to answer; try again, or ask for a shorter answer",
+    )
 }
 
 fn cut_off() -> Fault {
-    Fault::new(Reason::UpstreamUnavailable, "the language model stopped in the middle of its answer")
+    Fault::new(
+        Reason::UpstreamUnavailable,
+        "the language model stopped in the middle of its answer; try again",
+    )
 }
 
 fn broken(error: reqwest::Error) -> Failure {

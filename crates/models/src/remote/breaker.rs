@@ -33,7 +33,7 @@ impl Breaker {
         let mut state = self.0.lock();
         match state.closed_until {
             Some(until) if now < until => {
-                let cause = "the language model has failed several times; it is tried again in a few seconds";
+                let cause = "the language model has failed several times; try again in a few seconds";
                 Err(Fault::new(Reason::UpstreamUnavailable, cause).retry_after(until - now))
             }
             Some(_) => {

@@ -73,14 +73,20 @@ impl Client {
             status if status.is_success() => read(response).await,
             status if status == StatusCode::TOO_MANY_REQUESTS || status.is_server_error() => {
                 let wait = retry_after(&response);
-                let fault = Fault::new(Reason::UpstreamUnavailable, "the model endpoint is busy or failing");
+                let fault = Fault::new(
+                    Reason::UpstreamUnavailable,
+                    "the model endpoint is busy or failing; try again shortly",
+                );
                 let fault = fault.retry_after(wait.unwrap_or(LONGEST_WAIT));
                 Err(Failure::Again { fault: with_source(fault, format!("HTTP {status}")), wait })
             }
             status => {
                 let detail = read(response).await.unwrap_or_default();
                 let detail: String = String::from_utf8_lossy(&detail).chars().take(500).collect();
-                let fault = Fault::new(Reason::UpstreamUnavailable, "the model endpoint refused the request");
+                let fault = Fault::new(
+                    Reason::UpstreamUnavailable,
+                    "the model endpoint refused the request; the operator finds why in the server's log",
+                );
                 Err(Failure::Final(with_source(fault, format!("HTTP {status}: {detail}"))))
             }
         }
@@ -112,10 +118,14 @@ fn unreachable(error: reqwest::Error) -> Failure {
     // The address may hold a password.
     let error = error.without_url();
     if error.is_timeout() {
-        let fault = Fault::new(Reason::Timeout, "the model endpoint took too long to answer");
+        let fault =
+            Fault::new(Reason::Timeout, "the model endpoint took too long to answer; try again shortly");
         return Failure::Final(with_source(fault, error));
     }
-    let fault = Fault::new(Reason::UpstreamUnavailable, "the model endpoint cannot be reached");
+    let fault = Fault::new(
+        Reason::UpstreamUnavailable,
+        "the model endpoint cannot be reached; try again shortly, and tell the operator if it persists",
+    );
     Failure::Again { fault: with_source(fault, error), wait: None }
 }
 

@@ -42,7 +42,7 @@ impl Guard {
             return Ok(());
         }
         let Ok(_permit) = self.waiting.try_acquire() else {
-            let cause = "too many requests with invalid keys came from your network; wait a moment";
+            let cause = "too many requests with invalid keys came from your network; wait a moment, then send a valid key";
             return Err(Fault::new(Reason::RateLimitKey, cause).retry_after(Duration::from_secs(1)));
         };
         tokio::time::sleep(wait).await;

@@ -39,9 +39,17 @@ impl Identity {
     pub(crate) fn usable(&self, now: Timestamp) -> Result<Arc<Caller>, Fault> {
         match self.stored.state {
             KeyState::Active => {}
-            KeyState::Revoked => return Err(Fault::new(Reason::KeyRevoked, "the key has been revoked")),
+            KeyState::Revoked => {
+                return Err(Fault::new(
+                    Reason::KeyRevoked,
+                    "the key has been revoked; create a new one in the dashboard",
+                ));
+            }
             KeyState::UserDisabled => {
-                return Err(Fault::new(Reason::KeyRevoked, "the account of this key is disabled"));
+                return Err(Fault::new(
+                    Reason::KeyRevoked,
+                    "the account of this key is disabled; ask an operator to enable it",
+                ));
             }
         }
         if self.caller.expires_at.is_some_and(|end| end <= now) {

@@ -162,13 +162,16 @@ async fn page_for(
             } else if !link.by_operator && app.config.accounts.invitations == Inviters::Operators {
                 return Err(Fault::new(
                     Reason::RoleInsufficient,
-                    "there is no account with this address yet, and only operators of this server make accounts",
+                    "there is no account with this address yet, and only operators of this server can create one",
                 )
                 .hint("ask an operator; the invitation waits until then"));
             }
         }
         Purpose::Connect { .. } => {
-            return Err(Fault::new(Reason::NotFound, "this link is for somewhere else"));
+            return Err(Fault::new(
+                Reason::NotFound,
+                "this link cannot be opened here; start again on your Profile page",
+            ));
         }
         Purpose::Reset { email, .. } => {
             page.heading = "Choose a new password";

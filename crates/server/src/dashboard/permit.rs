@@ -219,6 +219,7 @@ fn not_found() -> Fault {
 
 fn no_such_box() -> Fault {
     Fault::new(Reason::BoxUnknown, "the box does not exist, or you are not a member of it")
+        .hint("ask one of its owners to add you")
 }
 
 pub(super) fn no_such_file() -> Fault {

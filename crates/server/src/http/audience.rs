@@ -130,18 +130,18 @@ impl Audience {
 
 /// What is said where the server stops.
 pub(crate) fn stopping() -> Fault {
-    Fault::new(Reason::Overloaded, "the server is stopping; ask again").retry_after(WAIT)
+    Fault::new(Reason::Overloaded, "the server is stopping or restarting; try again shortly")
+        .retry_after(WAIT)
 }
 
 fn too_long(app: &App) -> Fault {
-    let cause = format!("a stream lives for {} seconds at most", app.config.deadlines.stream_s);
-    Fault::new(Reason::Timeout, cause).hint("the operator can raise deadlines.stream_s")
+    let cause = format!("a stream may last {} seconds at most", app.config.deadlines.stream_s);
+    Fault::new(Reason::Timeout, cause).hint("open a new one, or ask the operator to raise deadlines.stream_s")
 }
 
 fn full(whose: &str, most: usize, setting: &str) -> Fault {
-    let cause =
-        format!("{whose} has {most} streams, documents or downloads under way; wait until one has ended");
-    Fault::new(Reason::OverloadedKey, cause)
-        .hint(&format!("the operator can raise {setting}"))
-        .retry_after(WAIT)
+    let cause = format!(
+        "{whose} has {most} streams, documents or downloads in progress; wait until one has ended, or ask the operator to raise {setting}"
+    );
+    Fault::new(Reason::OverloadedKey, cause).retry_after(WAIT)
 }

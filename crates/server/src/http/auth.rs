@@ -194,7 +194,9 @@ impl FromRequestParts<App> for WritingFile {
 
 /// The one answer for a file that does not exist and for a file of somebody else.
 pub(crate) fn no_such_file() -> Fault {
-    Fault::new(Reason::NotFound, "the file does not exist, or this key has no access to it").param("file_id")
+    Fault::new(Reason::NotFound, "the file does not exist, or this key has no access to it")
+        .hint("GET /boxes/{box_id}/files lists the files of a box")
+        .param("file_id")
 }
 
 /// Whoever has no part in a box does not learn that a file is in it.

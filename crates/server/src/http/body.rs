@@ -86,7 +86,7 @@ async fn read(body: Body, limit_kb: usize) -> Result<Bytes, Fault> {
         if bytes.len() + more.len() > limit_kb * 1024 {
             drain(&mut stream).await;
             return Err(Fault::new(Reason::TooLarge, format!("the body is larger than {limit_kb} KB"))
-                .hint("the operator can raise the setting limits.body_kb"));
+                .hint("send less, or ask the operator to raise limits.body_kb"));
         }
         bytes.extend_from_slice(&more);
     }
@@ -105,11 +105,11 @@ pub fn cut_off(error: &(dyn Error + 'static)) -> Fault {
     match causes.find_map(|cause| cause.downcast_ref::<Cut>()) {
         Some(Cut::TooLarge { most_mb }) => {
             Fault::new(Reason::TooLarge, format!("the body is larger than {most_mb} MB"))
-                .hint("the operator can raise limits.file_mb")
+                .hint("send less, or ask the operator to raise limits.file_mb")
         }
         Some(slow @ Cut::TooSlow { .. }) => Fault::new(Reason::InvalidParameter, slow.to_string())
             .hint("send it again when the connection is better"),
-        None => Fault::new(Reason::InvalidParameter, "the body was cut off before its end"),
+        None => Fault::new(Reason::InvalidParameter, "the body was cut off before its end; send it again"),
     }
 }
 
@@ -147,7 +147,7 @@ pub fn warning(name: &str, known: &'static [&'static str]) -> String {
 /// A wrong or missing field: its name, what was expected and what came, in words that no library wrote.
 fn field_fault(error: &serde_path_to_error::Error<serde_json::Error>, body: &Value) -> Fault {
     let text = error.inner().to_string();
-    let mut path = error.path().to_string();
+    let path = error.path().to_string();
     if let Some(name) = text.strip_prefix("missing field `").and_then(|rest| rest.split('`').next()) {
         let name = if path == "." { name.to_string() } else { format!("{path}.{name}") };
         return Fault::new(Reason::MissingParameter, format!("`{name}` is required")).param(name);
@@ -159,8 +159,9 @@ fn field_fault(error: &serde_path_to_error::Error<serde_json::Error>, body: &Val
     });
     let came = came.map_or("something else".to_string(), described);
     if path == "." {
-        path = "the body".into();
-        return Fault::new(Reason::InvalidParameter, format!("{path} is not what is expected here"));
+        let cause = "the body does not have the fields that this endpoint takes";
+        return Fault::new(Reason::InvalidParameter, cause)
+            .hint("compare it with the API reference at /docs/api");
     }
     Fault::invalid(&path, format!("`{path}` must be {}, not {came}", expected(&text)))
 }

@@ -49,7 +49,10 @@ pub fn read<T: DeserializeOwned>(uri: &Uri) -> Result<Parameters<T>, Fault> {
     }
     match Query::try_from_uri(uri) {
         Ok(Query(value)) => Ok(Parameters { value, warnings }),
-        Err(_) => Err(Fault::new(Reason::InvalidParameter, "the parameters in the URL are not valid")),
+        Err(_) => Err(Fault::new(
+            Reason::InvalidParameter,
+            "a parameter in the URL has a value that cannot be read; compare the URL with the API reference at /docs/api",
+        )),
     }
 }
 

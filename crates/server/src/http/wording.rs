@@ -83,11 +83,12 @@ fn is_bare(bytes: &[u8]) -> bool {
 fn worded(bytes: &[u8], app: &App) -> Vec<u8> {
     let line = bytes.split(|&byte| byte == b'\r').next().unwrap_or_default();
     let fault = match bytes.get(9..12) {
-        Some(b"400") => {
-            Fault::new(Reason::InvalidParameter, "the request line or its headers are not valid HTTP")
-        }
-        Some(b"414") => Fault::new(Reason::TooLarge, "the URL is too long"),
-        _ => Fault::new(Reason::TooLarge, "the request's headers are too large"),
+        Some(b"400") => Fault::new(
+            Reason::InvalidParameter,
+            "the request line or its headers are not valid HTTP; check the program or the proxy that sent them",
+        ),
+        Some(b"414") => Fault::new(Reason::TooLarge, "the URL is too long; send fewer or shorter parameters"),
+        _ => Fault::new(Reason::TooLarge, "the request's headers are too large; send fewer or shorter ones"),
     };
     let id = RequestId::new(Uuid::now_v7());
     let envelope = ErrorEnvelope { success: false, error: ErrorObject::of(&fault, Some(&id)) };

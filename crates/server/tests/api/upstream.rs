@@ -295,7 +295,7 @@ async fn a_failing_start_is_tried_again_and_a_failing_server_left_alone() {
     }
     let alone = ask(&app, &key, question(ASKED)).await;
     assert!(
-        alone.body["error"]["cause"].as_str().unwrap().contains("tried again in a few seconds"),
+        alone.body["error"]["cause"].as_str().unwrap().contains("try again in a few seconds"),
         "{alone:?}"
     );
     assert!(alone.body["error"]["retry_after"].as_u64().unwrap() <= 15);

@@ -106,7 +106,10 @@ impl Boxes for Sql {
                 managing.may_turn(role_of(t, box_id, user)?, None)?;
                 let sql = "delete from memberships where box_id = $1 and user_id = $2";
                 if t.execute(sql, &[box_id.into(), user.into()])? == 0 {
-                    return Err(Fault::new(Reason::NotFound, "the user has no role in this box"));
+                    return Err(Fault::new(
+                        Reason::NotFound,
+                        "the account has no role in this box, so there is none to remove",
+                    ));
                 }
                 end_links_of(t, user)?;
                 // Nor does an invitation that they did not use yet let them in again.
@@ -143,7 +146,7 @@ impl Boxes for Sql {
                 if role_of(t, box_id, to)?.is_none() {
                     return Err(Fault::new(
                         Reason::NotFound,
-                        "a box can only be handed over to one of its members",
+                        "a box can only be handed over to one of its members; add the account as a member first",
                     ));
                 }
                 forget_answers_of(t, from)?;

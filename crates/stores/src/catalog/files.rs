@@ -53,7 +53,10 @@ impl Files for Sql {
     async fn list_files(&self, readings: &[Reading], query: FileQuery) -> Result<FilePage, Fault> {
         if query.after.as_ref().is_some_and(|cursor| cursor.value.is_text() != (query.sort == SortKey::Name))
         {
-            return Err(Fault::invalid("cursor", "the cursor is not of this order; start again without it"));
+            return Err(Fault::invalid(
+                "cursor",
+                "the cursor belongs to a list with a different `sort`; start again without it",
+            ));
         }
         let boxes: Vec<Value> = readings.iter().map(|reading| reading.box_id().into()).collect();
         if boxes.is_empty() {

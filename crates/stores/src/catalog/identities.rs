@@ -32,7 +32,10 @@ pub(super) fn has_any(transaction: &Transaction<'_>, user: UserId) -> Result<boo
 /// The account, unless it was switched off.
 pub(super) fn must_be_on(user: User) -> Result<User, Fault> {
     if user.disabled {
-        return Err(Fault::new(Reason::RoleInsufficient, "this account is switched off"));
+        return Err(Fault::new(
+            Reason::RoleInsufficient,
+            "this account is disabled; ask an operator to enable it",
+        ));
     }
     Ok(user)
 }
@@ -122,7 +125,10 @@ fn tie(
         &[identity.issuer.as_str().into(), identity.subject.as_str().into(), user.into(), now.into()],
     )?;
     if tied == 0 {
-        return Err(Fault::new(Reason::Conflict, "this sign-in belongs to another account here already"));
+        return Err(Fault::new(
+            Reason::Conflict,
+            "this sign-in is connected to another account already; sign out, then sign in with it to use that account",
+        ));
     }
     Ok(())
 }

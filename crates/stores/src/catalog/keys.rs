@@ -145,7 +145,10 @@ fn add(transaction: &Transaction<'_>, key: &NewKey) -> Result<KeyRecord, Fault> 
     for &box_id in key.boxes.iter().flatten() {
         let sql = "select 1 from memberships where box_id = $1 and user_id = $2";
         if transaction.first(sql, &[box_id.into(), key.user.into()])?.is_none() {
-            return Err(Fault::new(Reason::NotFound, format!("the user has no role in the box {box_id}")));
+            return Err(Fault::new(
+                Reason::NotFound,
+                format!("the account has no role in the box {box_id}; give it one first"),
+            ));
         }
         let sql = "insert into key_boxes (prefix, box_id) values ($1, $2) on conflict do nothing";
         transaction.execute(sql, &[prefix.into(), box_id.into()])?;

@@ -271,7 +271,10 @@ fn take(
             }
             Ok(user)
         }
-        Purpose::Connect { .. } => Err(Fault::new(Reason::NotFound, "this link is for somewhere else")),
+        Purpose::Connect { .. } => Err(Fault::new(
+            Reason::NotFound,
+            "this link cannot be opened here; start again on your Profile page",
+        )),
     }
 }
 
@@ -283,14 +286,14 @@ fn must_be_theirs(user: &User, newcomer: &Newcomer) -> Result<UserId, Fault> {
     }
     Err(Fault::new(
         Reason::RoleInsufficient,
-        "this invitation is for an account that is there; sign in to it first",
+        "this invitation is for an account that exists already; sign in to that account, then open the link again",
     ))
 }
 
 fn waits() -> Fault {
     Fault::new(
         Reason::RoleInsufficient,
-        "there is no account with this address yet, and only operators of this server make accounts",
+        "there is no account with this address yet, and only operators of this server can create one",
     )
     .hint("ask an operator; the invitation waits until then")
 }
@@ -335,7 +338,10 @@ pub(super) fn join(
         .first("select 1 from boxes where id = $1 and deleting_at is null", &[box_id.into()])?
         .is_none()
     {
-        return Err(Fault::new(Reason::NotFound, "the box of this invitation was deleted"));
+        return Err(Fault::new(
+            Reason::NotFound,
+            "the box that this invitation is for has been deleted; ask the person who invited you",
+        ));
     }
     if has < Some(role) { set_role(transaction, box_id, user, role) } else { Ok(()) }
 }

@@ -26,7 +26,7 @@ impl Reindexing for Sql {
                 if t.first(running, &[box_id.into()])?.is_some() {
                     return Err(Fault::new(
                         Reason::Conflict,
-                        "the index of this box is being rebuilt already",
+                        "the index of this box is being rebuilt already; wait until that is done",
                     ));
                 }
                 t.execute(

@@ -241,7 +241,10 @@ pub(super) fn add(
         ],
     )?;
     if added == 0 {
-        return Err(Fault::new(Reason::Conflict, format!("there is already a user {}", user.email)));
+        return Err(Fault::new(
+            Reason::Conflict,
+            format!("{} has an account already; use that account, or choose another address", user.email),
+        ));
     }
     let user = find_user(transaction, id)?;
     let user = user.ok_or_else(|| Error::Corrupt("the new user is not there".into()))?;

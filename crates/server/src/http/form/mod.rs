@@ -104,7 +104,10 @@ where
         }
         self.parts += 1;
         if self.parts > MOST_PARTS {
-            return Err(Fault::new(Reason::TooLarge, format!("the form has more than {MOST_PARTS} parts")));
+            return Err(Fault::new(
+                Reason::TooLarge,
+                format!("the form has more than {MOST_PARTS} parts; send fewer"),
+            ));
         }
         let head = self.head().await?;
         self.count(head.len())?;
@@ -136,7 +139,7 @@ where
         let mut bytes = Vec::new();
         while let Some(piece) = self.next_piece().await? {
             if bytes.len() + piece.len() > most {
-                let cause = format!("`{name}` is larger than {} KB", most / 1024);
+                let cause = format!("`{name}` is larger than {} KB; shorten it", most / 1024);
                 return Err(Fault::new(Reason::TooLarge, cause).param(name));
             }
             self.count(piece.len())?;
@@ -173,7 +176,10 @@ where
                 return Ok(self.buffer.split_to(searched + at + 4).freeze());
             }
             if self.buffer.len() > HEAD_BYTES {
-                let cause = format!("a part of the form has a head of more than {} KB", HEAD_BYTES / 1024);
+                let cause = format!(
+                    "the headers of a part of the form are larger than {} KB; shorten the names in them",
+                    HEAD_BYTES / 1024
+                );
                 return Err(Fault::new(Reason::TooLarge, cause));
             }
             searched = self.buffer.len().saturating_sub(3);

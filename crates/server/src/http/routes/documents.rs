@@ -175,7 +175,7 @@ impl PageRanges {
         let Some(text) = text else { return Ok(PageRanges(vec![1..=u32::MAX])) };
         let mut ranges = Vec::new();
         if text.split(',').count() > MOST_RANGES {
-            let cause = format!("`pages` holds at most {MOST_RANGES} ranges such as 1-3,7");
+            let cause = format!("`pages` can hold at most {MOST_RANGES} ranges such as 1-3,7");
             return Err(Fault::invalid("pages", cause));
         }
         for part in text.split(',') {

@@ -11,11 +11,11 @@ pub(crate) fn parse_name(text: &str) -> Result<FileName, Fault> {
     text.parse().map_err(|wrong: String| Fault::invalid("name", wrong))
 }
 
-/// A JSON array of strings, or words with commas between them.
+/// A JSON array of strings, or words separated by commas.
 pub(crate) fn parse_tags(text: &str) -> Result<Vec<String>, Fault> {
     let tags: Vec<String> = match text.trim().starts_with('[') {
         true => serde_json::from_str(text).map_err(|_| {
-            Fault::invalid("tags", "`tags` must be a JSON array of strings, or words with commas")
+            Fault::invalid("tags", "`tags` must be a JSON array of strings, or words separated by commas")
         })?,
         false => text.split(',').map(str::to_string).collect(),
     };

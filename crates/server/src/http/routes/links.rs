@@ -185,7 +185,7 @@ pub(super) async fn download(
         Reason::NotFound | Reason::Internal => fault,
         _ => Fault::new(
             Reason::KeyScope,
-            "the key that created this link, or the role of its user, is no longer valid",
+            "the key that created this link, or the role of its user, is no longer valid; create a new link",
         ),
     };
     let caller = auth::usable(&app, &link.prefix).await.map_err(dead)?;
@@ -236,7 +236,8 @@ pub(crate) async fn send(
 }
 
 fn unsatisfiable(size: u64) -> Response {
-    let cause = format!("the file has {size} bytes; the requested range is outside of it");
+    let cause =
+        format!("the file has {size} bytes; the requested range is outside of it; request a range within it");
     let mut response = Failure(Fault::new(Reason::InvalidParameter, cause).param("Range")).into_response();
     *response.status_mut() = StatusCode::RANGE_NOT_SATISFIABLE;
     let range = HeaderValue::try_from(format!("bytes */{size}")).expect("digits");

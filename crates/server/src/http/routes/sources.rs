@@ -50,7 +50,9 @@ pub(super) async fn find(
 
 fn unknown_source(source: &str) -> Fault {
     let shown: String = source.chars().take(100).collect();
-    Fault::new(Reason::NotFound, format!("there is no file `{shown}` in this box")).param("sources")
+    Fault::new(Reason::NotFound, format!("there is no file `{shown}` in this box"))
+        .hint("GET /boxes/{box_id}/files lists its files")
+        .param("sources")
 }
 
 /// A file whose text is there to be read.
@@ -58,11 +60,9 @@ fn readable(file: FileRecord) -> Result<FileRecord, Fault> {
     if file.indexed_at.is_some() {
         return Ok(file);
     }
+    let why = file.error.as_deref().unwrap_or("it could not be processed");
     let cause = match file.status {
-        FileStatus::Failed => {
-            let why = file.error.as_deref().unwrap_or("it could not be processed");
-            format!("`{}` ({}) failed: {why}", file.name.as_str(), file.id)
-        }
+        FileStatus::Failed => format!("`{}` ({}) failed: {why}", file.name.as_str(), file.id),
         status => format!("`{}` ({}) is still {}", file.name.as_str(), file.id, status.as_str()),
     };
     Err(Fault::new(Reason::NotReady, cause).param("sources").hint("GET /files/{file_id} shows its status"))

@@ -173,7 +173,7 @@ fn only_once(there: bool, name: &str) -> Result<(), Fault> {
         (true, "file") => {
             Err(Fault::invalid("file", "one upload carries one `file`; send the others one by one"))
         }
-        (true, _) => Err(Fault::invalid(name, format!("the form has more than one `{name}`"))),
+        (true, _) => Err(Fault::invalid(name, format!("the form has more than one `{name}`; send it once"))),
     }
 }
 
