@@ -60,7 +60,7 @@ test("operators invite, change, switch off, and see how the server is", async ({
   await page.goto("/operator/plans");
   const fresh = page.locator("section", { has: page.getByRole("heading", { name: "New plan" }) });
   await fresh.getByLabel("Name").fill(`plan-${tag}`);
-  await fresh.getByLabel("Units a month").fill("5000");
+  await fresh.getByLabel("Units per month").fill("5000");
   await fresh.getByRole("button", { name: "Create plan" }).click();
   await expect(page.getByRole("row", { name: new RegExp(`plan-${tag} 5,000`) })).toBeVisible();
   await looksRight(page, info, "plans");
@@ -68,15 +68,15 @@ test("operators invite, change, switch off, and see how the server is", async ({
   const row = page.getByRole("row", { name: new RegExp(email) });
   await row.getByLabel(`Plan of ${email}`).selectOption(`plan-${tag}`);
   await row.getByRole("button", { name: `Save ${email}` }).click();
-  await expect(page.getByRole("status")).toHaveText("The account is changed.");
+  await expect(page.getByRole("status")).toHaveText("The account has been changed.");
   await expect(row).toContainText("5,000");
   await looksRight(page, info, "users");
-  await row.getByLabel("on", { exact: true }).uncheck();
+  await row.getByLabel("active", { exact: true }).uncheck();
   await row.getByRole("button", { name: `Save ${email}` }).click();
-  await expect(row).toContainText("off");
+  await expect(row).toContainText("disabled");
   await managed.goto("/");
   await expect(managed).toHaveURL(/sign-in/);
-  await row.getByLabel("on", { exact: true }).check();
+  await row.getByLabel("active", { exact: true }).check();
   await row.getByRole("button", { name: `Save ${email}` }).click();
   await row.getByRole("button", { name: `Password link for ${email}` }).click();
   const link = await page.locator("#fresh-link").textContent();
@@ -103,7 +103,7 @@ test("everything can be reached with the keyboard, and what is in focus shows", 
   const page = await newcomer(browser, info, `keyboard-${tag}@example.org`);
   await page.goto("/");
   await page.keyboard.press("Tab");
-  await expect(page.getByRole("link", { name: "Skip to the content" })).toBeFocused();
+  await expect(page.getByRole("link", { name: "Skip to content" })).toBeFocused();
   const seen = new Set();
   for (let step = 0; step < 14; step += 1) {
     await page.keyboard.press("Tab");

@@ -4,7 +4,7 @@ import { expect, looksRight, makeBox, newcomer, samples, test, upload } from "./
 
 test("from nothing to a first answer", async ({ browser, tag }, info) => {
   const page = await newcomer(browser, info, `first-${tag}@example.org`);
-  await expect(page.getByRole("heading", { name: "Make your first box" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Create your first box" })).toBeVisible();
   await looksRight(page, info, "no boxes");
   const box = await makeBox(page, "Machines");
   await expect(page.getByRole("heading", { name: "No files yet" })).toBeVisible();
@@ -22,14 +22,14 @@ test("from nothing to a first answer", async ({ browser, tag }, info) => {
   expect(page.url()).toBe(`${box}/search`);
   await expect(page.locator(".summary")).toContainText(/cost 1 unit, .* left this month/);
   // In a box as small as this one the closer look costs no more; that it was taken shows in the explanation.
-  const closer = hit.locator("th", { hasText: "Closer look" });
+  const closer = hit.locator("th", { hasText: "Reranking" });
   await expect(closer).toHaveCount(0);
   await page.keyboard.press("Enter");
   await expect(closer).toHaveCount(1);
   await expect(page.locator(".summary")).toContainText(/cost [12] units?, .* left this month/);
-  await page.getByLabel("Look closer at the best").uncheck();
+  await page.getByLabel("Rerank the best results").uncheck();
   await expect(closer).toHaveCount(0);
-  await page.getByLabel("Look closer at the best").check();
+  await page.getByLabel("Rerank the best results").check();
   await expect(closer).toHaveCount(1);
   await hit.getByText("Why this rank").click();
   await expect(hit.getByRole("row", { name: /Meaning/ })).toBeVisible();
@@ -56,7 +56,7 @@ test("from nothing to a first answer", async ({ browser, tag }, info) => {
   await looksRight(page, info, "chat");
   await answer.locator("a.cite").first().click();
   await expect(page.getByRole("dialog").locator("mark")).toContainText("two years");
-  await page.getByRole("dialog").getByRole("link", { name: "Open beside the original" }).click();
+  await page.getByRole("dialog").getByRole("link", { name: "Open next to the original" }).click();
   await expect(page.locator("mark#quote")).toContainText("two years");
   await expect(page.locator("mark#quote")).toBeInViewport();
   await looksRight(page, info, "file at its quote");
@@ -119,7 +119,7 @@ test("files are filtered, sorted, labelled, looked at and deleted with a receipt
   await page.goto(`${box}?tag=spring`);
   await expect(page.locator("tbody tr")).toHaveCount(2);
   await page.goto(`${box}?status=failed`);
-  await expect(page.getByText("No file fits.")).toBeVisible();
+  await expect(page.getByText("No files match.")).toBeVisible();
 
   await page.goto(`${box}?q=manual`);
   await page.getByRole("link", { name: "manual.pdf" }).click();
@@ -130,7 +130,7 @@ test("files are filtered, sorted, labelled, looked at and deleted with a receipt
   await looksRight(page, info, "a file");
   const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name: "Download" }).first().click()]);
   expect(download.suggestedFilename()).toBe("manual.pdf");
-  await page.getByRole("link", { name: "How it was read" }).click();
+  await page.getByRole("link", { name: "Processing report" }).click();
   await expect(page.locator("tbody tr")).toHaveCount(2);
   await looksRight(page, info, "report");
   await page.getByRole("link", { name: "manual.pdf" }).click();
@@ -138,8 +138,8 @@ test("files are filtered, sorted, labelled, looked at and deleted with a receipt
   await page.getByLabel("Labels").fill("kept");
   await page.getByRole("button", { name: "Save" }).click();
   await expect(page.getByRole("heading", { name: "handbook.pdf" })).toBeVisible();
-  await page.getByRole("button", { name: "Read again" }).click();
-  await expect(page.getByRole("status")).toHaveText("The file is read again.");
+  await page.getByRole("button", { name: "Reprocess" }).click();
+  await expect(page.getByRole("status")).toHaveText("The file is being processed again.");
   await page.getByRole("button", { name: "Delete" }).click();
   await expect(page.getByRole("status", { name: "Receipt" })).toContainText("2 pages");
   await looksRight(page, info, "receipt");
@@ -167,7 +167,7 @@ test("members: added, invited, changed, removed; each sees what they may", async
   await owner.getByLabel("E-mail address").fill(`known-${tag}@example.org`);
   await owner.locator("form[action$='/members'] select").selectOption("viewer");
   await owner.getByRole("button", { name: "Add" }).click();
-  await expect(owner.getByRole("status")).toHaveText("The member is added.");
+  await expect(owner.getByRole("status")).toHaveText("The member has been added.");
   await looksRight(owner, info, "members");
 
   await known.goto(box);
@@ -184,7 +184,7 @@ test("members: added, invited, changed, removed; each sees what they may", async
   await owner.getByLabel("E-mail address").fill(`guest-${tag}@example.org`);
   await owner.locator("form[action$='/members'] select").selectOption("editor");
   await owner.getByRole("button", { name: "Add" }).click();
-  await expect(owner.getByText("It waits for 14 days.")).toBeVisible();
+  await expect(owner.getByText("The invitation waits for 14 days.")).toBeVisible();
   await expect(owner.locator("#fresh-link")).toHaveCount(0);
   await looksRight(owner, info, "an invitation");
   // Only an operator makes accounts; then the guest is a member at once.
@@ -195,11 +195,11 @@ test("members: added, invited, changed, removed; each sees what they may", async
   await owner.goto(`${box}/members`);
   await owner.getByLabel(`Role of guest-${tag}@example.org`).selectOption("viewer");
   await owner.getByRole("button", { name: `Save role of guest-${tag}@example.org` }).click();
-  await expect(owner.getByRole("status")).toContainText("role is changed");
+  await expect(owner.getByRole("status")).toContainText("role has been changed");
   await guest.goto(box);
   await expect(guest.getByText("Drop files or folders here")).toHaveCount(0);
   await owner.getByRole("button", { name: `Remove guest-${tag}@example.org` }).click();
-  await expect(owner.getByRole("status")).toHaveText("The member is removed.");
+  await expect(owner.getByRole("status")).toHaveText("The member has been removed.");
   expect((await guest.goto(box)).status()).toBe(403);
   // The last owner stays.
   await owner.getByRole("button", { name: `Remove owner-${tag}@example.org` }).click();
@@ -209,13 +209,13 @@ test("members: added, invited, changed, removed; each sees what they may", async
   await owner.getByLabel("E-mail address").fill(`late-${tag}@example.org`);
   await owner.getByRole("button", { name: "Add" }).click();
   await owner.getByRole("button", { name: `Withdraw late-${tag}@example.org` }).click();
-  await expect(owner.getByRole("status")).toHaveText("The invitation is withdrawn.");
+  await expect(owner.getByRole("status")).toHaveText("The invitation has been withdrawn.");
 
   // Handed over: the viewer owns it now.
   await owner.goto(`${box}/settings`);
   await owner.getByLabel("New owner").selectOption({ label: `known-${tag}@example.org (viewer)` });
   await owner.getByRole("button", { name: "Hand over" }).click();
-  await expect(owner.getByRole("status")).toHaveText("The box is handed over.");
+  await expect(owner.getByRole("status")).toHaveText("The box has been handed over.");
   await known.goto(`${box}/settings`);
   await expect(known.getByRole("heading", { name: "Delete this box" })).toBeVisible();
 });
@@ -244,6 +244,6 @@ test("settings: renamed, and deleted only by its typed name; the log knows", asy
   await expect(remove).toBeDisabled();
   await page.getByLabel(/to confirm/).fill("New name");
   await remove.click();
-  await expect(page.getByRole("status")).toHaveText("The box and everything in it is deleted.");
+  await expect(page.getByRole("status")).toHaveText("The box and everything in it have been deleted.");
   expect((await page.goto(box)).status()).toBe(403);
 });

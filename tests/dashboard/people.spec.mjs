@@ -9,7 +9,7 @@ test("signing in says what is wrong, lets in, and lets out again", async ({ page
   await expect(page).toHaveURL(/\/sign-in\?next=/);
   await looksRight(page, info, "sign in");
   await signIn(page, email, "not the password");
-  await expect(page.getByRole("alert")).toHaveText("Address and password do not fit.");
+  await expect(page.getByRole("alert")).toHaveText("The address or the password is wrong.");
   await looksRight(page, info, "sign in, refused");
   await page.goto("/sign-in?next=/account/keys");
   await page.getByLabel("E-mail address").fill(email);
@@ -38,13 +38,13 @@ test("a profile: name, password, and every sign-in ended", async ({ browser, tag
   await looksRight(page, info, "profile");
   await page.getByLabel("Name").fill("Petra Petrov");
   await page.getByRole("button", { name: "Save" }).click();
-  await expect(page.getByRole("status")).toHaveText("Your profile is saved.");
+  await expect(page.getByRole("status")).toHaveText("Your profile has been saved.");
   await expect(page.getByLabel("Name")).toHaveValue("Petra Petrov");
   await expect(page.locator(".plain > li")).toHaveCount(2);
   await page.getByLabel("Current password").fill(PASSWORD);
   await page.getByLabel("New password").fill("another good password");
   await page.getByRole("button", { name: "Change password" }).click();
-  await expect(page.getByRole("status")).toContainText("password is changed");
+  await expect(page.getByRole("status")).toContainText("password has been changed");
   await expect(page.locator(".plain > li")).toHaveCount(1);
   await other.goto("/");
   await expect(other).toHaveURL(/sign-in/);

@@ -11,7 +11,7 @@ test("the printed link makes the first account, and works once", async ({ page, 
   await page.getByLabel("Name").fill("Olga Operator");
   await page.getByLabel("Password").fill(PASSWORD);
   await page.getByRole("button", { name: "Create account" }).click();
-  await expect(page.getByRole("heading", { name: "Make your first box" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Create your first box" })).toBeVisible();
   await page.context().storageState({ path: STATE });
   const other = await browser.newContext({ ignoreHTTPSErrors: true, baseURL: process.env.QUIRE_ADDRESS });
   const again = await other.newPage();

@@ -74,7 +74,7 @@ export async function newcomer(browser, info, email) {
   await operator.getByRole("region", { name: "Users" }).waitFor();
   const form = operator.locator("form[action='/operator/users']");
   await form.getByLabel("E-mail address").fill(email);
-  await form.getByRole("button", { name: "Make invitation" }).click();
+  await form.getByRole("button", { name: "Create invitation" }).click();
   const link = await operator.locator("#fresh-link").textContent();
   await context.close();
   const page = await another(browser, info);

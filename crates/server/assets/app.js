@@ -1,4 +1,4 @@
-// The dashboard's own script. Pages work without it but for uploads and the chat; it adds what needs to be live.
+// The dashboard's own script. Without it, everything works except uploads and chat; it adds live updates.
 
 const csrf = document.querySelector("meta[name=csrf]")?.content ?? "";
 const ours = { "X-CSRF-Token": csrf, "X-Quire-Script": "1" };
@@ -93,7 +93,7 @@ function selection() {
   const update = () => {
     const chosen = boxes().filter((box) => box.checked).length;
     for (const button of all("button", actions)) button.disabled = chosen === 0;
-    count.textContent = chosen === 0 ? "Select files to do something with them." : `${chosen} selected`;
+    count.textContent = chosen === 0 ? "Select files to label, reprocess or delete them." : `${chosen} selected`;
     everything.checked = chosen > 0 && chosen === boxes().length;
     everything.indeterminate = chosen > 0 && !everything.checked;
   };
@@ -105,7 +105,7 @@ function selection() {
   update();
 }
 
-// How files fare, as it happens.
+// Live status of files.
 
 function showFile(file) {
   const row = document.querySelector(`tr[data-file="${CSS.escape(file.id)}"]`);
@@ -168,7 +168,7 @@ function live() {
     showFile(file);
     for (const watcher of watchers) watcher(file);
   };
-  // Whatever happened before somebody listened, or while nobody did.
+  // Catches up with what happened before we listened, or while the connection was down.
   events.onopen = () => { if (document.querySelector(".chip.queued, .chip.processing")) refreshList(); };
   addEventListener("pagehide", () => events.close());
 }
@@ -211,7 +211,7 @@ function uploads() {
   const tell = () => {
     const under = [...known.values()].filter((line) => line.reading).length;
     const parts = [`${sent} of ${total} uploaded`];
-    if (under) parts.push(`${under} being read`);
+    if (under) parts.push(`${under} processing`);
     if (failed) parts.push(`${failed} failed`);
     summary.textContent = parts.join(", ");
   };
@@ -241,7 +241,7 @@ function uploads() {
     };
     request.onload = () => {
       let answer = {};
-      try { answer = JSON.parse(request.responseText); } catch { /* said below */ }
+      try { answer = JSON.parse(request.responseText); } catch { /* reported below */ }
       if (request.status === 200 && answer.id) {
         sent += 1;
         line.bar.value = 1;
@@ -257,7 +257,7 @@ function uploads() {
       }
       done();
     };
-    request.onerror = () => { broke(line, "The connection broke."); done(); };
+    request.onerror = () => { broke(line, "The connection was lost."); done(); };
     line.state.textContent = "Uploading";
     request.send(form);
   });
@@ -309,7 +309,7 @@ function uploads() {
     const found = await filesIn(event.dataTransfer.items);
     add(found.length > 0 ? found : plain);
   });
-  // A file dropped beside the zone would take the page away.
+  // A file dropped outside the zone would replace the page.
   for (const name of ["dragover", "drop"]) addEventListener(name, (event) => event.preventDefault());
   queue.querySelector("[data-clear]").addEventListener("click", () => {
     if (running > 0 || waiting.length > 0) return;

@@ -91,7 +91,7 @@ async fn process(library: &Arc<Library>, ingest: &Ingest, job: &Job, worker: &st
     if job.deaths() >= DEATHS {
         let error = format!(
             "the server died {DEATHS} times while reading this file, so it is not read again by itself; if the server \
-             was stopped for another reason, upload the file again or choose \"Read again\""
+             was stopped for another reason, upload the file again or choose \"Reprocess\""
         );
         return write(library, job, worker, JobOutcome::GaveUp { error }).await;
     }

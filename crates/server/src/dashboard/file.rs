@@ -73,7 +73,7 @@ impl PageNotes {
             (true, Some(sure)) => format!("Recognised from a picture, {:.0}% sure", sure * 100.0),
             (true, None) => "Recognised from a picture".into(),
             (false, _) => match page.format {
-                Format::Markdown => "Read, with its structure".to_string(),
+                Format::Markdown => "Read with its structure".to_string(),
                 Format::Text => "Read as plain text".to_string(),
             },
         };

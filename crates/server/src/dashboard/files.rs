@@ -78,17 +78,17 @@ impl Row {
 pub(super) fn words(status: FileStatus) -> &'static str {
     match status {
         FileStatus::Queued => "Waiting",
-        FileStatus::Processing => "Being read",
+        FileStatus::Processing => "Processing",
         FileStatus::Ready => "Ready",
         FileStatus::ReadyWithWarnings => "Ready, with warnings",
         FileStatus::Failed => "Failed",
-        FileStatus::Deleting => "Going away",
+        FileStatus::Deleting => "Deleting",
     }
 }
 
 fn reason(file: &FileRecord) -> String {
     match file.status {
-        FileStatus::Failed => file.error.clone().unwrap_or_else(|| "it could not be read".into()),
+        FileStatus::Failed => file.error.clone().unwrap_or_else(|| "it could not be processed".into()),
         FileStatus::ReadyWithWarnings => file.warnings.join("; "),
         _ => String::new(),
     }
@@ -298,7 +298,7 @@ pub(super) async fn selected(State(app): State<App>, at: InBox<Writing>, fields:
                 audit::note(&app, visit, Action::FileChanged, Some(at.here.id), name).await?;
             }
             other => {
-                return Err(Fault::invalid("action", format!("`{other}` cannot be done to files")).into());
+                return Err(Fault::invalid("action", format!("`{other}` is not an action for files")).into());
             }
         }
     }

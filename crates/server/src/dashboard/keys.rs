@@ -58,7 +58,7 @@ fn row(key: KeyRecord, boxes: &[BoxRecord], now: Timestamp) -> KeyRow {
     };
     let scope = match &key.boxes {
         None => "All your boxes".to_string(),
-        Some(ids) if ids.is_empty() => "No box any more".to_string(),
+        Some(ids) if ids.is_empty() => "No boxes left".to_string(),
         Some(ids) => ids.iter().map(name_of).collect::<Vec<_>>().join(", "),
     };
     let state = match (key.revoked_at, key.expires_at) {
@@ -69,7 +69,7 @@ fn row(key: KeyRecord, boxes: &[BoxRecord], now: Timestamp) -> KeyRow {
     let exposed = key.exposed.map(|(at, how)| {
         let how = if how == "url" { "inside a URL" } else { "over plain HTTP" };
         format!(
-            "Sent {how} on {}. Others may have seen it: revoke it and make a new one.",
+            "Sent {how} on {}. Others may have seen it: revoke it and create a new one.",
             Moment::of(at).text
         )
     });

@@ -99,8 +99,8 @@ pub(super) struct Token {
 async fn find(app: &App, token: &str) -> Result<OneTimeLink, Fault> {
     let link = app.catalog.link(&sessions::hash(token), Timestamp::now()).await?;
     link.ok_or_else(|| {
-        Fault::new(Reason::NotFound, "this link was used already, has expired or is not whole")
-            .hint("ask whoever gave it to you for a new one")
+        Fault::new(Reason::NotFound, "this link has been used already, has expired or is incomplete")
+            .hint("ask the person who gave it to you for a new one")
     })
 }
 
@@ -137,7 +137,7 @@ async fn page_for(
     match &link.purpose {
         Purpose::SetUp { user } => {
             page.explanation =
-                "This makes the first account. It looks after the server: it invites others and sees how all is doing."
+                "This creates the first account. It is an operator: it can invite others and see the state of the server."
                     .into();
             page.email = match user {
                 Some(user) => email_of(app, *user).await?.map(|email| email.to_string()),
@@ -175,7 +175,7 @@ async fn page_for(
         }
         Purpose::Reset { email, .. } => {
             page.heading = "Choose a new password";
-            page.explanation = "All sign-ins of the account end.".into();
+            page.explanation = "All sign-ins of the account will end.".into();
             (page.email, page.asks_name, page.button) = (Some(email.to_string()), false, "Set password");
         }
     }
@@ -211,7 +211,7 @@ pub(super) async fn accept(State(app): State<App>, Visiting(visit): Visiting, fi
     if page.sign_in.is_some() {
         return Err(Fault::new(
             Reason::RoleInsufficient,
-            "this invitation is for another account; sign in to it first",
+            "this invitation is for another account; sign in to that account first",
         )
         .into());
     }
@@ -227,7 +227,8 @@ pub(super) async fn accept(State(app): State<App>, Visiting(visit): Visiting, fi
     };
     let inviters = app.config.accounts.invitations;
     let used = app.catalog.use_link(&sessions::hash(token), newcomer, inviters, Timestamp::now()).await?;
-    let user = used.ok_or_else(|| Fault::new(Reason::NotFound, "this link was used already"))?;
+    let user = used
+        .ok_or_else(|| Fault::new(Reason::NotFound, "this link has been used already; ask for a new one"))?;
     let mut response = page::go(match &link.purpose {
         Purpose::Join { member: Some((box_id, _)), .. } => format!("/boxes/{box_id}"),
         _ => "/".into(),

@@ -214,7 +214,7 @@ impl<K: Kind> FromRequestParts<App> for Named<K> {
 }
 
 fn not_found() -> Fault {
-    Fault::new(Reason::NotFound, "there is nothing of that name")
+    Fault::new(Reason::NotFound, "there is nothing with that name")
 }
 
 fn no_such_box() -> Fault {

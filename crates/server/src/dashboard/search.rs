@@ -49,7 +49,7 @@ impl Wanted {
             "hybrid" => Mode::Hybrid,
             "semantic" => Mode::Semantic,
             "keyword" => Mode::Keyword,
-            other => return Err(Fault::invalid("mode", format!("`{other}` is no way to search"))),
+            other => return Err(Fault::invalid("mode", format!("`{other}` is not a search mode"))),
         };
         let request = SearchRequest {
             mode,
@@ -219,11 +219,11 @@ fn stages(hit: &Hit) -> Vec<Stage> {
     };
     let (scores, ranks) = (hit.scores, hit.ranks);
     let all = [
-        stage("Meaning", "how near its vector is to the query's", scores.semantic, ranks.semantic),
-        stage("Words", "how well its words fit the query's", scores.keyword, ranks.keyword),
-        stage("Both", "meaning and words weighed together", Some(scores.fused), Some(ranks.fused)),
-        stage("Closer look", "what reading query and passage together gave", scores.rerank, None),
-        stage("Score", "how likely it is relevant, all told", Some(hit.score), None),
+        stage("Meaning", "how close its vector is to the query's", scores.semantic, ranks.semantic),
+        stage("Words", "how well its words match the query", scores.keyword, ranks.keyword),
+        stage("Both", "meaning and words combined", Some(scores.fused), Some(ranks.fused)),
+        stage("Reranking", "from reading query and passage together", scores.rerank, None),
+        stage("Score", "how likely it is to be relevant, overall", Some(hit.score), None),
     ];
     all.into_iter().flatten().collect()
 }

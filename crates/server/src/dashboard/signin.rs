@@ -97,7 +97,7 @@ pub(super) async fn must_know_password(app: &App, who: &SignedIn, password: &str
     }
     match tried(app, &who.0, email, password).await? {
         Tried::Right(_) => Ok(()),
-        Tried::Wrong => Err(Fault::new(Reason::RoleInsufficient, "the current password is not right")),
+        Tried::Wrong => Err(Fault::new(Reason::RoleInsufficient, "the current password is wrong")),
         Tried::TooMany(wait) => Err(Fault::new(Reason::RateLimitUser, too_many(wait)).retry_after(wait)),
     }
 }
@@ -151,7 +151,7 @@ fn too_many(wait: Duration) -> String {
     } else {
         format!("{} minutes", seconds.div_ceil(60))
     };
-    format!("Too many tries. Wait {wait}, then try again.")
+    format!("Too many attempts. Wait {wait}, then try again.")
 }
 
 /// Signs in, or says that address and password do not fit: not which of them.
@@ -170,7 +170,7 @@ pub(super) async fn sign_in(State(app): State<App>, Visiting(visit): Visiting, f
         }
         Tried::Wrong => {
             audit::note_failure(&app, &visit, email).await?;
-            (StatusCode::UNAUTHORIZED, "Address and password do not fit.".to_string(), None)
+            (StatusCode::UNAUTHORIZED, "The address or the password is wrong.".to_string(), None)
         }
         Tried::TooMany(wait) => (StatusCode::TOO_MANY_REQUESTS, too_many(wait), Some(wait)),
     };

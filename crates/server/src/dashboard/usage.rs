@@ -70,7 +70,7 @@ impl Held {
         let (name, shown): (_, fn(u64) -> String) = match bound {
             Bound::Boxes => ("Boxes you own", show::number),
             Bound::StorageGb => ("Files in them", show::size),
-            Bound::QueuedFiles => ("Files waiting to be read", show::number),
+            Bound::QueuedFiles => ("Files waiting to be processed", show::number),
             Bound::Keys => ("API keys", show::number),
             other => (other.as_str(), show::number),
         };

@@ -168,7 +168,7 @@ impl Provider {
             claims.check(&self.issuer, &self.settings.client_id, nonce, now)?;
             Ok(claims)
         });
-        claims.map_err(|wrong| trouble(format!("the ID token is no good: {wrong}")))
+        claims.map_err(|wrong| trouble(format!("the ID token is not valid: {wrong}")))
     }
 
     /// The claims with an address and a name in them, asked for where the ID token has none.
@@ -193,19 +193,19 @@ async fn read<T: DeserializeOwned>(response: reqwest::Result<reqwest::Response>)
     let mut bytes = Vec::new();
     while let Some(more) = response.chunk().await.map_err(|error| trouble(error.without_url().to_string()))? {
         if bytes.len() + more.len() > LARGEST {
-            return Err(trouble("an answer without end".into()));
+            return Err(trouble("the answer is too large".into()));
         }
         bytes.extend_from_slice(&more);
     }
     if !status.is_success() {
         return Err(trouble(format!("HTTP {status}")));
     }
-    serde_json::from_slice(&bytes).map_err(|error| trouble(format!("an answer of another shape: {error}")))
+    serde_json::from_slice(&bytes).map_err(|error| trouble(format!("the answer is malformed: {error}")))
 }
 
 /// The caller hears that it did not work, the log hears why.
 fn trouble(source: String) -> Fault {
-    let mut fault = Fault::new(Reason::UpstreamUnavailable, "signing in there did not work; try again");
+    let mut fault = Fault::new(Reason::UpstreamUnavailable, "signing in with the provider failed; try again");
     fault.source = Some(source.into());
     fault
 }

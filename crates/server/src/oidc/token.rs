@@ -81,19 +81,19 @@ impl Claims {
             Audience::Many(many) => (many.iter().any(|one| one == client), many.len() > 1),
         };
         if self.iss != issuer {
-            return Err("of another issuer");
+            return Err("it is from another issuer");
         }
         if !ours || self.azp.as_deref().map_or(several, |party| party != client) {
-            return Err("for somebody else");
+            return Err("it is for another client");
         }
         if self.exp + LEEWAY <= now {
             return Err("expired");
         }
         if self.nonce.as_deref() != Some(nonce) {
-            return Err("of another sign-in");
+            return Err("it belongs to another sign-in");
         }
         if self.sub.is_empty() {
-            return Err("about nobody");
+            return Err("it names no subject");
         }
         Ok(())
     }
@@ -229,12 +229,18 @@ mod tests {
         };
         assert_eq!(check(&|_| {}, 999), Ok(()));
         assert_eq!(check(&|_| {}, 1_060), Err("expired"));
-        assert_eq!(check(&|value| value["iss"] = json!("https://other"), 0), Err("of another issuer"));
-        assert_eq!(check(&|value| value["aud"] = json!("other"), 0), Err("for somebody else"));
-        assert_eq!(check(&|value| value["aud"] = json!(["quire", "other"]), 0), Err("for somebody else"));
+        assert_eq!(
+            check(&|value| value["iss"] = json!("https://other"), 0),
+            Err("it is from another issuer")
+        );
+        assert_eq!(check(&|value| value["aud"] = json!("other"), 0), Err("it is for another client"));
+        assert_eq!(
+            check(&|value| value["aud"] = json!(["quire", "other"]), 0),
+            Err("it is for another client")
+        );
         assert_eq!(check(&|value| value["aud"] = json!(["quire"]), 0), Ok(()));
-        assert_eq!(check(&|value| value["azp"] = json!("other"), 0), Err("for somebody else"));
-        assert_eq!(check(&|value| value["nonce"] = json!("m"), 0), Err("of another sign-in"));
-        assert_eq!(check(&|value| value["nonce"] = Value::Null, 0), Err("of another sign-in"));
+        assert_eq!(check(&|value| value["azp"] = json!("other"), 0), Err("it is for another client"));
+        assert_eq!(check(&|value| value["nonce"] = json!("m"), 0), Err("it belongs to another sign-in"));
+        assert_eq!(check(&|value| value["nonce"] = Value::Null, 0), Err("it belongs to another sign-in"));
     }
 }

@@ -218,7 +218,7 @@ pub(super) fn write_failure(
 }
 
 /// The same, but the version stays where it waits: nothing says that it cannot be read. It is read when somebody uploads
-/// it again or chooses "Read again".
+/// it again or chooses "Reprocess".
 pub(super) fn give_up(
     transaction: &Transaction<'_>,
     job: &Job,

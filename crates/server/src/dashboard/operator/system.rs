@@ -93,13 +93,13 @@ pub(in crate::dashboard) async fn show(State(app): State<App>, by: AsOperator) -
 /// What is looked after. `answered` is how long the store took, where it did.
 fn checks(about: &About, answered: Option<Duration>, failed: u64, free: Option<u64>) -> Vec<Check> {
     let store = answered
-        .map_or("does not answer".into(), |took| format!("answers in {:.2} ms", took.as_secs_f64() * 1e3));
+        .map_or("does not respond".into(), |took| format!("responds in {:.2} ms", took.as_secs_f64() * 1e3));
     let queue = match failed {
         0 => "no file failed".into(),
         failed => show::count(failed, "file could not be read", "files could not be read"),
     };
     let recognition = match about.tesseract {
-        true => "tesseract is there",
+        true => "tesseract is installed",
         false => "tesseract is not installed: scans stay without text",
     };
     vec![

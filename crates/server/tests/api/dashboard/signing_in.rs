@@ -38,7 +38,7 @@ async fn the_set_up_link_makes_the_first_account_once() {
     let page = browser.post("/welcome", &fields).await;
     assert_eq!((page.status, page.location()), (303, "/"));
     let page = browser.get("/").await;
-    assert!(page.text.contains("Make your first box") && page.text.contains("/operator/users"), "{page:?}");
+    assert!(page.text.contains("Create your first box") && page.text.contains("/operator/users"), "{page:?}");
     let mut other = Browser::new(&app);
     assert_eq!(other.get(&link).await.status, 404, "once");
     let fields = [("token", token), ("email", "eve@example.org"), ("password", PASSWORD)];
@@ -98,7 +98,7 @@ async fn whoever_guesses_waits_and_learns_nothing() {
     app.guessed_at(&[here]).await;
     let locked = sign_in(&mut browser, "ada@example.org", PASSWORD).await;
     assert_eq!(locked.status, 429, "even the right one waits: {locked:?}");
-    assert!(!locked.header("retry-after").is_empty() && said(&locked).contains("Too many tries"));
+    assert!(!locked.header("retry-after").is_empty() && said(&locked).contains("Too many attempts"));
     assert_eq!(sign_in(&mut browser, "eve@example.org", PASSWORD).await.status, 303, "others do not wait");
 }
 

@@ -223,7 +223,7 @@ fn whatever_happens_to_a_file_the_last_upload_is_read_and_what_could_be_read_sta
     });
 }
 
-/// A damaged second version waits, "Read again" is chosen, then a third and a fourth come.
+/// A damaged second version waits, "Reprocess" is chosen, then a third and a fourth come.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_uploaded_after_a_damaged_version_was_read_again_is_read() {
     let fresh = fresh();
