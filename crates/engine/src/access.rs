@@ -18,7 +18,7 @@ use crate::{
     ids::{BoxId, UserId},
 };
 
-/// What a user is in a box, weakest first.
+/// The role of a user in a box, weakest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
@@ -94,18 +94,18 @@ impl Writing {
         &self.reading
     }
 
-    /// The operator's and the worker's own right: they act on the store itself, on no user's behalf. Never reached
+    /// The right of operators' commands and of workers, which act on the store itself and for no user. Never reached
     /// from a request.
     pub fn for_operator(box_id: BoxId) -> Self {
         Writing { reading: Reading { box_id } }
     }
 }
 
-/// Proof that the holder may decide who is what in a box, and so also change it.
+/// Proof that the holder may decide who has which role in a box, and so also change it.
 #[derive(Debug, Clone, Copy)]
 pub struct Managing {
     writing: Writing,
-    /// What the holder is: nobody gives or takes away more than they have.
+    /// The holder's own role: nobody can grant or revoke a higher one.
     role: Role,
 }
 
@@ -125,8 +125,8 @@ impl Managing {
         self.writing.reading()
     }
 
-    /// Whether the holder may make somebody who is `before` in the box `after`; `None` is no member. Owners are made and
-    /// unmade by owners only.
+    /// Whether the holder may change somebody's role from `before` to `after`; `None` means no member. Only owners may
+    /// add or remove owners.
     pub fn may_turn(&self, before: Option<Role>, after: Option<Role>) -> Result<(), Fault> {
         let about_owners = [before, after].contains(&Some(Role::Owner));
         if about_owners && self.role != Role::Owner {
@@ -165,7 +165,7 @@ impl Owning {
     }
 }
 
-/// Proof that the holder looks after the whole server: accounts, plans, its health. Gives no right to any box.
+/// Proof that the holder administers the whole server: accounts, plans, its health. Gives no right to any box.
 #[derive(Debug, Clone, Copy)]
 pub struct Operating {
     _only_made_here: (),
@@ -183,7 +183,7 @@ impl Operating {
 pub struct Person {
     /// Who.
     pub user: UserId,
-    /// Whether they look after the whole server.
+    /// Whether they administer the whole server.
     pub operator: bool,
     /// Their role in each of their boxes.
     pub roles: BTreeMap<BoxId, Role>,
@@ -212,7 +212,7 @@ impl Person {
         Ok(Owning { managing: self.may_manage(box_id)? })
     }
 
-    /// The right to look after the server.
+    /// The right to administer the server.
     pub fn may_operate(&self) -> Result<Operating, Fault> {
         if self.operator {
             return Ok(Operating { _only_made_here: () });
@@ -253,7 +253,7 @@ impl Person {
 /// A usable API key and everything that decides what it may do, as of one version of the catalog.
 #[derive(Debug, Clone)]
 pub struct Caller {
-    /// The user who made the key.
+    /// The user who created the key.
     pub user: UserId,
     /// The public part of the key; names it in logs and limits.
     pub prefix: String,
@@ -261,7 +261,7 @@ pub struct Caller {
     pub key_name: String,
     /// When the key stops working.
     pub expires_at: Option<Timestamp>,
-    /// The only boxes that the key is good for; `None` is all boxes of the user.
+    /// The only boxes that the key is valid for; `None` is all boxes of the user.
     pub scope: Option<BTreeSet<BoxId>>,
     /// The user's role in each of their boxes.
     pub roles: BTreeMap<BoxId, Role>,

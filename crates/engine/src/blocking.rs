@@ -1,7 +1,7 @@
-//! Work that would hold up an async thread, done on another one, and ended with whoever asked for it.
+//! Runs work that would block an async thread on another one, and stops it when its request is dropped.
 //!
-//! A thread cannot be stopped from outside, so long work asks [`Stop::check`] in its loops. When the request is dropped,
-//! because its client left or the server ends, the next question says so.
+//! A thread cannot be stopped from outside, so long work calls [`Stop::check`] in its loops. When the request is
+//! dropped, because its client disconnected or the server stops, the next check fails.
 
 use std::{
     sync::{
@@ -13,7 +13,7 @@ use std::{
 
 use crate::{Fault, Reason};
 
-/// Longer than any honest piece of work takes, and the end of the others.
+/// Longer than any legitimate work takes; whatever runs longer is stopped.
 const LONGEST: Duration = Duration::from_secs(30);
 
 /// Tells work whether anybody still waits for it.
@@ -28,13 +28,13 @@ impl Stop {
         Stop { left: Arc::default(), until: Instant::now() + longest }
     }
 
-    /// For work that nobody leaves and that may take as long as it takes: a command's, a test's.
+    /// Never stops the work: for commands and tests, which may take as long as they need.
     pub fn never() -> Self {
         // A century.
         Stop::new(Duration::from_secs(100 * 365 * 24 * 60 * 60))
     }
 
-    /// Ends the work with a fault where nobody waits for it any more, or for too long already.
+    /// Fails where nobody waits for the work any more, or it has taken too long.
     pub fn check(&self) -> Result<(), Fault> {
         if self.left.load(Ordering::Relaxed) {
             return Err(Fault::new(

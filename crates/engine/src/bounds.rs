@@ -1,4 +1,4 @@
-//! How much one account, box or file may hold, and what is said to whoever wants more.
+//! How much one account, box or file may hold, and the error for whoever wants more.
 //!
 //! The settings give every bound a value, a plan may give another, and an account may have its own. The catalog checks
 //! what it stores in the transaction that stores it, so two requests at once do not pass together.
@@ -76,7 +76,7 @@ impl Bound {
         }
     }
 
-    /// The refusal of whatever would go past the bound.
+    /// The fault for whatever would exceed the bound.
     pub fn exceeded(self, limit: u64) -> Fault {
         let reason = match self {
             Bound::StorageGb | Bound::MetadataKb | Bound::Tags => Reason::QuotaTooLarge,
@@ -117,8 +117,7 @@ impl FromStr for Bound {
     }
 }
 
-/// What a plan or an account says about some of the bounds; the others are left to whoever comes next: the plan, then
-/// the settings.
+/// The bounds that a plan or an account sets itself; the others come from the plan, then from the settings.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Quota(BTreeMap<Bound, u64>);
@@ -129,7 +128,7 @@ impl Quota {
         self.0.get(&bound).copied()
     }
 
-    /// Sets a bound, or with `None` leaves it to whoever comes next.
+    /// Sets a bound; `None` removes it, so that the plan or the settings apply.
     pub fn set(&mut self, bound: Bound, limit: Option<u64>) {
         match limit {
             Some(limit) => self.0.insert(bound, limit),
@@ -147,7 +146,7 @@ impl Quota {
         self.0.iter().map(|(&bound, &limit)| (bound, limit))
     }
 
-    /// This one, with what `over` says in its place.
+    /// These bounds, overridden by those of `over`.
     pub fn under(mut self, over: &Quota) -> Quota {
         self.0.extend(over.iter());
         self
@@ -164,12 +163,12 @@ impl Bounds {
         Bounds(Quota::default())
     }
 
-    /// The value of a bound; past every count where none was given.
+    /// The value of a bound; unlimited where none was given.
     pub fn limit(&self, bound: Bound) -> u64 {
         self.0.get(bound).unwrap_or(u64::MAX)
     }
 
-    /// These bounds with what a plan or an account says in their place.
+    /// These bounds, overridden by what a plan or an account sets.
     pub fn with(&self, quota: &Quota) -> Bounds {
         Bounds(self.0.clone().under(quota))
     }

@@ -76,7 +76,7 @@ pub struct SearchWork {
 }
 
 impl SearchWork {
-    /// All that the dearest search pays for.
+    /// All that the most expensive search pays for.
     pub const MOST: Self = SearchWork {
         reranked: RERANKED,
         cross_encoded: CROSS_ENCODED * (1 + CROSS_ENCODED_STEPS as usize),

@@ -55,7 +55,7 @@ pub enum Reason {
     InvalidParameter,
     /// The parameters are each well-formed but cannot be served together, or ask for what this server cannot do.
     Unprocessable,
-    /// Something with that name exists, or the same work is under way.
+    /// Something with that name exists, or the same work is in progress.
     Conflict,
     NotFound,
     MethodNotAllowed,
@@ -124,7 +124,7 @@ impl Reason {
         }
     }
 
-    /// The HTTP status, before `units.exhausted_status` has its say.
+    /// The HTTP status, before `units.exhausted_status` is applied.
     pub fn status(self) -> u16 {
         use Reason::*;
         match self {
@@ -225,7 +225,7 @@ impl Reason {
     }
 }
 
-/// A failure on its way to whoever asked: the reason and cause are for them, the source is for our log.
+/// A failure: the reason and cause are for the caller, the source is for our log.
 pub struct Fault {
     /// Which row of the table this is.
     pub reason: Reason,
@@ -245,7 +245,7 @@ impl Fault {
         Fault { reason, cause: cause.into(), param: None, retry_after: None, source: None }
     }
 
-    /// Names the parameter at fault.
+    /// Identifies the parameter at fault.
     pub fn param(mut self, name: impl Into<String>) -> Self {
         self.param = Some(name.into());
         self
@@ -264,7 +264,7 @@ impl Fault {
         self
     }
 
-    /// Our own failure: the caller hears only that it happened, the log hears why.
+    /// Our own failure: the caller learns only that it happened, the log says why.
     pub fn internal(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         let mut fault = Fault::new(
             Reason::Internal,

@@ -1,4 +1,4 @@
-//! Identifiers: what each thing is called on the wire, one type a kind so that they cannot be mixed up.
+//! Identifiers: what each thing is called on the wire, one type per kind, so that they cannot be mixed up.
 
 use std::{cmp::Ordering, fmt, hash, marker::PhantomData, str::FromStr};
 
@@ -14,24 +14,24 @@ pub trait Kind {
 /// A time-ordered 128-bit identifier, written `<prefix>_<32 hex digits>`.
 pub struct Id<K>(Uuid, PhantomData<fn() -> K>);
 
-/// Names a box.
+/// Identifies a box.
 pub type BoxId = Id<BoxKind>;
-/// Names a file in a box.
+/// Identifies a file in a box.
 pub type FileId = Id<FileKind>;
-/// Names a user account.
+/// Identifies a user account.
 pub type UserId = Id<UserKind>;
 /// Names one durable piece of background work.
 pub type JobId = Id<JobKind>;
-/// Names units that are held for one call.
+/// Identifies units that are held for one call.
 pub type ReservationId = Id<ReservationKind>;
-/// Names one try of a request that carries an `Idempotency-Key`.
+/// Identifies one attempt at a request that carries an `Idempotency-Key`.
 pub type AttemptId = Id<AttemptKind>;
 
-/// Names a sign-in to the dashboard.
+/// Identifies a sign-in to the dashboard.
 pub type SessionId = Id<SessionKind>;
-/// Names a one-time link.
+/// Identifies a one-time link.
 pub type LinkId = Id<LinkKind>;
-/// Names a line of the audit log.
+/// Identifies a line of the audit log.
 pub type EntryId = Id<EntryKind>;
 
 /// Marks [`BoxId`].
@@ -170,7 +170,7 @@ impl<'de, K: Kind> Deserialize<'de> for Id<K> {
     }
 }
 
-/// Names a chunk: its file and its place in the file, so that the same chunk keeps its name when re-read.
+/// Identifies a chunk: its file and its place in the file, so that the same chunk keeps its name when re-read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ChunkId {
     /// The file it was cut from.

@@ -2,7 +2,7 @@
 //!
 //! Layout, in reading order:
 //! - [`ids`], [`document`], [`access`], [`apikey`], [`error`]: the words everything else is said in.
-//! - [`seams`]: one trait a file, for what is chosen at run time; `stores`, `models` and `parsers` implement them.
+//! - [`seams`]: one trait per file, for what is chosen at run time; `stores`, `models` and `parsers` implement them.
 //! - [`ingest`]: upload → parse → chunk → embed → index.
 //! - [`search`]: query → recall → fuse → rerank → cite.
 //! - [`chat`]: understand → search → answer → verify.

@@ -1,4 +1,4 @@
-//! An answer on its way to whoever asked: checked, cut where it must end, counted.
+//! An answer while it is being sent: checked, cut at its limits, counted.
 
 use std::{collections::VecDeque, sync::Arc};
 
@@ -16,7 +16,7 @@ use crate::{
 /// What an answer is made of once its passages are known.
 pub(super) struct Begun {
     pub(super) verifier: Verifier,
-    /// The nearest places, for whoever gets no answer.
+    /// The closest passages, for a question that gets no answer.
     pub(super) near: Vec<(String, u32)>,
     pub(super) question: String,
     pub(super) embedder: Arc<dyn Embedder>,
@@ -27,7 +27,7 @@ pub(super) struct Begun {
     pub(super) asked_tokens: usize,
 }
 
-/// An answer on its way. Dropping it stops the work.
+/// An answer that is being sent. Dropping it stops the work.
 pub struct Answering {
     begun: Begun,
     /// `None` once the answerer has ended.
@@ -43,7 +43,7 @@ pub struct Answering {
     written: String,
     counted: Option<Tokens>,
     finish: Option<Finish>,
-    /// Whether the model had more to say than it may.
+    /// Whether the model was stopped by the token limit.
     short: bool,
     /// Whether anything was found to answer from.
     found: bool,
@@ -120,7 +120,7 @@ impl Answering {
         let work = self.work();
         let completion = self.begun.embedder.count_tokens(&self.written);
         let own = Tokens { prompt: self.begun.asked_tokens + work.context_tokens, completion };
-        // Only what the text shows: the numbers count up, so the highest one tells.
+        // Only citations that the text shows: they are numbered in order, so the highest number is enough.
         let cited = |index: usize| self.written.contains(&format!("[{index}]"));
         let shown = (1..).take_while(|&index| cited(index)).count();
         let (citations, warnings) = self.begun.verifier.finish(shown);
@@ -154,7 +154,7 @@ impl Answering {
         Ok(())
     }
 
-    /// Checks the whole sentences that have come in. One that no citation bears out waits for one that does.
+    /// Checks the whole sentences that have come in. One that no citation supports waits for one that does.
     async fn read(&mut self, end: bool) -> Result<(), Fault> {
         while let Some(sentence) = self.draft.next(end) {
             let cites = sentence.marks().next().is_some();
@@ -268,7 +268,7 @@ fn shown(quote: &str) -> String {
     text
 }
 
-/// What is said where nothing answers, in the question's language where we speak it.
+/// The text for a question without an answer, in the question's language where there is a translation.
 fn nothing_found(question: &str, near: &[(String, u32)]) -> String {
     let language = whatlang::detect(question).filter(|found| found.is_reliable()).map(|found| found.lang());
     let (nothing, nearest, page) = match language {

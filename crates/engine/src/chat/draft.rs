@@ -1,4 +1,4 @@
-//! Reads what a model writes, as it comes: whole sentences, and the passages that each claims to rest on.
+//! Reads what a model writes, as it comes: whole sentences, and the passages that each one cites.
 //!
 //! `The warranty lasts two years [1: "for two years from purchase"].` or shorter `… two years [1].`
 
@@ -7,12 +7,12 @@ const LONGEST_MARK: usize = 2_400;
 /// Bytes after which a sentence that does not end is taken as one.
 const LONGEST_SENTENCE: usize = 8_000;
 
-/// A claim to rest on a passage.
+/// A citation of a passage, as the model wrote it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Mark {
     /// The passage, from 1; unchecked.
     pub(super) passage: usize,
-    /// The words it is said to hold.
+    /// The words that it quotes.
     pub(super) quote: Option<String>,
 }
 

@@ -1,8 +1,8 @@
 //! The answerer that needs no language model: it picks the sentences that answer and quotes them.
 //!
-//! Every sentence of the passages is weighed by the rare words that it shares with the question, by its likeness to
-//! the question as a vector, by what kind of thing is asked for, and by how likely its passage is relevant. Where the
-//! best sum is low, nothing is said at all. docs/chat.md says how the numbers were chosen.
+//! Every sentence of the passages is weighed by the rare words that it shares with the question, by its similarity to
+//! the question as a vector, by what kind of thing is asked for, and by how likely its passage is to be relevant. Where
+//! the best sum is low, there is no answer. docs/chat.md says how the numbers were chosen.
 
 use std::{
     collections::{HashMap, HashSet, VecDeque},
@@ -33,9 +33,9 @@ const AT_ONCE: usize = 64;
 const MOST: usize = 3;
 /// Tokens of a sentence at most: those of a chunk.
 const LONGEST: usize = 250;
-/// How near to the best sum a further sentence must come.
+/// How close to the best sum a further sentence must be.
 const CLOSE: f32 = 1.6;
-/// The sum of the best sentence below which nothing is said: one in twelve such sentences would answer.
+/// If the best sentence's sum is below this, there is no answer: one in twelve such sentences would be one.
 const LEAST: f32 = -2.4;
 
 /// What each thing that is known of a sentence adds to its sum; a logistic fit of "it holds the answer".
@@ -92,7 +92,7 @@ impl Extractive {
         Ok(chosen(sentences))
     }
 
-    /// Completes the likeness by vector.
+    /// Completes the similarity by vector.
     async fn compare(
         &self,
         question: &str,
@@ -130,7 +130,7 @@ fn chosen(sentences: Vec<Sentence>) -> Vec<Sentence> {
 /// What a question asks, against the passages that may answer it.
 struct Asked<'a> {
     words: Vec<Word<'a>>,
-    /// How much each word tells: much where few sentences have it.
+    /// The weight of each word: high where few sentences have it.
     weights: HashMap<String, f32>,
     kind: Option<Kind>,
 }
@@ -201,7 +201,7 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// Whether a word only says how it is asked: "how long", "wie lange".
+/// Whether a word only belongs to the form of the question: "how long", "wie lange".
 fn is_measure(question: &str, word: &Word<'_>) -> bool {
     let before = word.text.as_ptr() as usize - question.as_ptr() as usize;
     let before = question[..before].trim_end().to_lowercase();

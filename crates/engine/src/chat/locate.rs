@@ -1,11 +1,11 @@
-//! Finds a quote in a text as it stands there: line breaks, runs of blanks, hyphens at line ends and the shape of
-//! quotation marks do not count, everything else does.
+//! Finds a quote in a text, word for word: line breaks, runs of blanks, hyphens at line ends and the shape of quotation
+//! marks are ignored, nothing else is.
 
 use std::ops::Range;
 
 /// Characters of a quote that can be looked for; longer ones are no quotes but copies.
 const LONGEST: usize = 2_000;
-/// The least that a quote may hold: shorter ones stand anywhere.
+/// The shortest quote: shorter ones occur everywhere.
 const SHORTEST: usize = 2;
 
 /// The place of `quote` in `text`, in bytes.

@@ -1,9 +1,9 @@
 //! The chat path: understand → search → answer → verify.
 //!
 //! - [`Chat::ask`] tells the path; [`Answering`] is the answer on its way, every citation checked.
-//! - [`understand`] makes of a conversation one question; [`mod@prompt`] is what a language model is told.
+//! - [`understand`] turns a conversation into one question; [`mod@prompt`] is what a language model is told.
 //! - [`Extractive`] answers by quoting; other answerers are behind the seam.
-//! - [`draft`] reads what a model writes, [`verify`] holds it against the pages, [`locate`] finds quotes there.
+//! - [`draft`] reads what a model writes, [`verify`] checks it against the pages, [`locate`] finds quotes there.
 
 mod answering;
 mod draft;
@@ -42,10 +42,10 @@ use crate::{
     turnstile::Pass,
 };
 
-/// The score of the best passage below which nobody is asked. Low: in a box of a few passages even the right one scores
-/// little, and who answers judges for themselves.
+/// If the best passage scores below this, the answerer is not asked. Low on purpose: in a box of few passages even the
+/// right one scores low, and the answerer judges for itself.
 const LEAST: f32 = 0.003;
-/// Tokens of whole documents that are read: what the dearest answer pays for.
+/// Tokens of whole documents that are read: what the most expensive answer pays for.
 const FULL_CONTEXT: usize = 13_000;
 /// Chunks read from the index at a time.
 const CHUNKS_AT_ONCE: u32 = 64;
@@ -67,7 +67,7 @@ pub struct Chat {
 /// What an answer is made from.
 struct Found {
     passages: Vec<Passage>,
-    /// The nearest places, for whoever gets no answer.
+    /// The closest passages, for a question that gets no answer.
     near: Vec<(String, u32)>,
     warnings: Vec<String>,
     /// What the search cost.
@@ -101,12 +101,12 @@ impl Chat {
         cost::chat_bounds(search, context.min(request.max_context_tokens), generated)
     }
 
-    /// Cuts the conversation to what is told and paid for.
+    /// Cuts the conversation to what is sent to the model and paid for.
     pub fn prepare(&self, request: &mut ChatRequest) -> Result<(), Fault> {
         request.cut_told(|text| self.embedder.count_tokens(text)).map(drop)
     }
 
-    /// Tokens of a prepared conversation that the answerer is told beside the passages: none where it quotes.
+    /// Tokens of a prepared conversation that the answerer is told besides the passages: none where it quotes.
     fn told(&self, request: &ChatRequest) -> usize {
         if !self.answerer.is_told() {
             return 0;
@@ -251,7 +251,7 @@ impl Chat {
         Ok(Some(passages))
     }
 
-    /// What files are called; one that is being deleted is called nothing.
+    /// The names of files; a file that is being deleted has an empty one.
     async fn names(
         &self,
         reading: &Reading,
@@ -283,7 +283,7 @@ fn passage(hit: Hit, names: &HashMap<FileId, String>) -> Option<Passage> {
     Some(Passage { id: hit.id, file_name, chunk: hit.chunk, score: hit.score })
 }
 
-/// The question that a conversation comes to, as long as can be searched for.
+/// The question that a conversation amounts to, cut to a length that can be searched for.
 fn understood(request: &ChatRequest) -> Result<String, Fault> {
     let question: String = understand::question(&request.turns).chars().take(LONGEST_QUESTION).collect();
     if question.trim().is_empty() {

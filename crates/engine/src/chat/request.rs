@@ -16,9 +16,9 @@ const MOST_TURNS: usize = 1_000;
 /// A question and how to answer it.
 #[derive(Debug, Clone)]
 pub struct ChatRequest {
-    /// What was said, oldest first; the last of the user is the question.
+    /// What was said, oldest first; the last user message is the question.
     pub turns: Vec<Turn>,
-    /// What system and developer messages wish.
+    /// Instructions from system and developer messages.
     pub wishes: Vec<String>,
     /// Only these files; `None` is the whole box.
     pub only: Option<HashSet<FileId>>,

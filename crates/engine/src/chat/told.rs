@@ -1,4 +1,4 @@
-//! How much of a conversation a language model is told: as much as is paid for, and never more.
+//! How much of a conversation is sent to a language model: as much as is paid for, and never more.
 
 use super::ChatRequest;
 use crate::{
@@ -6,7 +6,7 @@ use crate::{
     seams::answerer::{Format, Speaker},
 };
 
-/// Tokens of a conversation that are told at most, beside the passages: a question, its wishes and a few turns.
+/// Tokens of a conversation that are told at most, besides the passages: a question, its wishes and a few turns.
 const MOST_TOKENS: usize = 4_000;
 /// Earlier turns that are told; older ones seldom matter and cost tokens.
 const TURNS: usize = 8;

@@ -1,4 +1,4 @@
-//! Makes of a conversation the question that it comes to.
+//! Turns a conversation into one question that can be understood without it.
 //!
 //! "What was the revenue of Acme in 2022?", then "and in 2023?": the second turn lacks what and who, so it takes both
 //! from the first, but not the time, which it has. No model is asked.
@@ -15,7 +15,7 @@ const POINTING: &[&str] = &[
     "él", "ella", "ellos", "ellas", "eso", "esa", "ese", "esto", "allí", // Spanish
     "il", "elle", "ils", "elles", "cela", "ça", "celui", "celle", "y", "en", // French
 ];
-/// Words that a turn begins with that goes on from the last.
+/// Words at the start of a turn that continues the last one.
 const GOING_ON: &[&str] = &[
     "and",
     "but",
@@ -42,7 +42,7 @@ const GOING_ON: &[&str] = &[
     "ou",
     "alors", // French
 ];
-/// Names of times beside years and numbers of dates.
+/// Names of times besides years and numbers of dates.
 const TIMES: &[&str] = &[
     "january",
     "february",
@@ -106,14 +106,14 @@ const TIMES: &[&str] = &[
     "novembre",
     "décembre",
 ];
-/// Telling words from which a turn stands on its own, unless a word of it points back.
+/// With this many content words a turn can be understood on its own, unless one of its words refers back.
 const ENOUGH: usize = 3;
-/// Characters of a turn in a script without capitals and spaces, up to which it needs the last one.
+/// Up to this many characters, a turn in a script without capitals and spaces needs the last one.
 const SHORT: usize = 12;
 /// Words taken over from before at most; more would drown the turn's own.
 const CARRIED: usize = 8;
 
-/// What a word is in a question.
+/// The part that a word plays in a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Time,
@@ -121,7 +121,7 @@ enum Kind {
     Topic,
 }
 
-/// The question that the conversation comes to; empty where nobody asked anything.
+/// The question that the conversation amounts to; empty where nobody asked anything.
 pub(super) fn question(turns: &[Turn]) -> String {
     let mut question = String::new();
     let mut answer = "";
@@ -196,7 +196,7 @@ fn goes_on(turn: &str) -> bool {
     })
 }
 
-/// Each telling word with what it is. A capital at the start of a sentence says nothing.
+/// Each content word with the part it plays. A capital at the start of a sentence says nothing.
 fn kinds<'a>(text: &'a str, words: &'a [Word<'a>]) -> impl Iterator<Item = (&'a Word<'a>, Kind)> {
     words.iter().map(move |word| {
         let lower = word.text.to_lowercase();

@@ -1,4 +1,4 @@
-//! Holds what an answer cites against the stored pages. What does not stand there is not cited.
+//! Checks what an answer cites against the stored pages. What is not on the page is not cited.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -15,10 +15,10 @@ use crate::{
     seams::{answerer::Passage, index::Index},
 };
 
-/// Share of a sentence's telling words that one sentence of the passage must have, where no words are quoted.
+/// Share of a sentence's content words that one sentence of the passage must have, where no words are quoted.
 const SUPPORT: f64 = 0.8;
 
-/// A quote that stands in a stored page.
+/// A quote that is on a stored page.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Citation {
     /// The number in the answer, from 1.
@@ -37,7 +37,7 @@ pub struct Citation {
     pub end: u32,
     /// The words, exactly as on the page.
     pub quote: String,
-    /// How likely the passage is relevant, 0–1.
+    /// How likely the passage is to be relevant, 0–1.
     pub score: f32,
 }
 
@@ -120,8 +120,8 @@ impl Verifier {
         Ok(Some(index))
     }
 
-    /// A written sentence with the numbers of its citations in place of its marks; `None` where it claims to rest on
-    /// passages and none of them bears it out.
+    /// A written sentence with the numbers of its citations in place of its marks; `None` where it cites passages and
+    /// none of them supports it.
     pub(super) async fn checked(&mut self, sentence: &Sentence) -> Result<Option<String>, Fault> {
         let said = sentence.text();
         let mut written = String::new();
@@ -141,7 +141,7 @@ impl Verifier {
         Ok((borne || !claimed).then_some(written))
     }
 
-    /// The number of the citation that bears a claim out.
+    /// The number of the citation that supports a claim.
     async fn borne_out(&mut self, said: &str, mark: &Mark) -> Result<Option<usize>, Fault> {
         let Some(passage) = mark.passage.checked_sub(1).and_then(|at| self.passages.get(at)) else {
             self.warn(format!(

@@ -1,8 +1,8 @@
-//! The words of a text, as far as chat needs to know them: forms made alike, empty words told apart.
+//! The words of a text, as far as chat needs to know them: normalised, without stop words.
 
 use unicode_segmentation::UnicodeSegmentation;
 
-/// Words that say nothing by themselves, in the languages that most boxes are in.
+/// Stop words, in the languages that most boxes are in.
 const EMPTY: &[&str] = &[
     // English
     "a", "about", "after", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be", "been", "before",
@@ -41,13 +41,13 @@ pub(super) struct Word<'a> {
     pub(super) stem: String,
 }
 
-/// The telling words of a text, in order.
+/// The content words of a text, in order.
 pub(super) fn telling(text: &str) -> Vec<Word<'_>> {
     let words = text.unicode_words().filter(|word| !is_empty(&word.to_lowercase()));
     words.map(|text| Word { text, stem: stem(text) }).collect()
 }
 
-/// Whether a word in lower case says nothing by itself.
+/// Whether a word in lower case is a stop word.
 pub(super) fn is_empty(lower: &str) -> bool {
     EMPTY.contains(&lower)
 }
@@ -68,7 +68,7 @@ pub(super) fn stem(word: &str) -> String {
     lower
 }
 
-/// Letters that stay of a word at least.
+/// The fewest letters that remain of a word.
 fn long(stem: &str) -> bool {
     stem.chars().count() >= 4
 }

@@ -25,15 +25,16 @@ const LONGEST_MEDIA_TYPE: usize = 100;
 const LONGEST_WARNING: usize = 500;
 /// Warnings of a file, and of a page: nobody reads more.
 const MOST_WARNINGS: usize = 20;
-/// Characters of a heading that passages are told of: longer ones are paragraphs by another name. A passage stands under
+/// Characters of a heading that are kept with the passages below it: longer ones are really paragraphs. A passage
+/// stands under
 /// six at most, because there are six levels.
 pub(super) const LONGEST_HEADING: usize = 200;
-/// Characters of a caption and header row that the later rows of a table are told of.
+/// Characters of a caption and header row that are kept with the later rows of a table.
 pub(super) const LONGEST_LEAD: usize = 1_000;
 /// Passages of one file: ten million tokens. Each takes about 7 KB until the file is indexed, so this is 350 MB.
 pub const MOST_PASSAGES: usize = 50_000;
 
-/// Takes a document in: what is merely too long is cut, what is too much is refused.
+/// Accepts a document: what is merely too long is cut, what is too much is refused.
 pub(super) fn admit(mut document: Document) -> Result<Document, ParseFailure> {
     let refuse = |kind, message: String| Err(ParseFailure { kind, message });
     let pages = document.pages.len();

@@ -52,7 +52,7 @@ pub struct EmbeddedFile {
     chunks: Arc<[IndexedChunk]>,
 }
 
-/// What indexing a file came to.
+/// The result of indexing a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ingested {
     /// Ready, or ready with warnings.

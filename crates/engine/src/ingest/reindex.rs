@@ -17,7 +17,7 @@ use crate::{
 /// Pages read from the index at a time.
 const PAGES_AT_ONCE: u32 = 200;
 
-/// A draft of a box's index under way: which revision of each file it has.
+/// A draft of a box's index in progress: which revision of each file it has.
 #[derive(Debug, Default)]
 pub struct Draft {
     copied: HashMap<FileId, i64>,

@@ -15,7 +15,7 @@ use crate::{
 /// Chunks read from the index at a time.
 const CHUNKS_AT_ONCE: u64 = 256;
 
-/// A copy of a box under way: which revision of each file it has.
+/// A copy of a box in progress: which revision of each file it has.
 #[derive(Debug, Default)]
 pub struct Relocation {
     copied: HashMap<FileId, i64>,
@@ -26,7 +26,7 @@ impl Relocation {
     /// returns, the copy is what `from` was at some moment since.
     ///
     /// `claim` is asked before a file is copied; what it gives is held meanwhile, and a file that it gives nothing for is
-    /// going away and is left out.
+    /// being deleted and is left out.
     pub async fn catch_up<C: Send>(
         &mut self,
         from: &dyn Index,
@@ -101,7 +101,7 @@ async fn copy(
     let document = stored(from, writing, held).await?;
     let chunks = chunks(from, writing, held).await?;
     if chunks.len() as u64 != held.chunks || document.pages.len() as u64 != held.pages {
-        // Stored anew meanwhile: the next catching up sees its new revision.
+        // Stored again meanwhile: the next catching up sees its new revision.
         return Ok(());
     }
     let (document, chunks) = (Arc::new(document), Arc::from(chunks));
@@ -133,7 +133,7 @@ async fn digest(index: &dyn Index, writing: &Writing, held: &Held) -> Result<[u8
     Ok(digest_of(&stored(index, writing, held).await?.pages, &chunks(index, writing, held).await?))
 }
 
-/// Stands for everything that the index has of a file.
+/// A fingerprint of everything that the index has of a file.
 fn digest_of(pages: &[crate::document::Page], chunks: &[IndexedChunk]) -> [u8; 32] {
     let mut hash = Sha256::new();
     for page in pages {

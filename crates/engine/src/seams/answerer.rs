@@ -12,7 +12,7 @@ use crate::{Fault, ids::ChunkId, seams::index::Chunk};
 pub enum Speaker {
     /// The person who asks.
     User,
-    /// Whoever answered them.
+    /// The answerer.
     Assistant,
 }
 
@@ -61,7 +61,7 @@ pub struct Passage {
     pub file_name: String,
     /// What it says.
     pub chunk: Chunk,
-    /// How likely it is relevant, 0–1.
+    /// How likely it is to be relevant, 0–1.
     pub score: f32,
 }
 
@@ -72,7 +72,7 @@ pub struct Brief {
     pub question: String,
     /// The conversation, the question as it was put last.
     pub turns: Vec<Turn>,
-    /// Wishes about tone and language, from system and developer messages. They never lift the rule that only the
+    /// Instructions about tone and language, from system and developer messages. They never lift the rule that only the
     /// passages count.
     pub wishes: Vec<String>,
     /// What to answer from.
@@ -105,7 +105,7 @@ pub enum Piece {
     Cut,
 }
 
-/// An answer on its way. Dropping it stops the work.
+/// An answer that is being written. Dropping it stops the work.
 #[async_trait]
 pub trait Pieces: Send {
     /// The next piece; `None` after the last.
@@ -118,7 +118,7 @@ pub trait Pieces: Send {
 /// server).
 #[async_trait]
 pub trait Answerer: Send + Sync {
-    /// Names the answerer, for logs.
+    /// Identifies the answerer, for logs.
     fn id(&self) -> &str;
 
     /// Whether it can answer in this format.

@@ -1,4 +1,4 @@
-//! Turns texts into vectors whose nearness means likeness.
+//! Turns texts into vectors that are close where the texts are similar.
 
 use async_trait::async_trait;
 
@@ -18,7 +18,7 @@ pub enum Role {
 pub struct Embedding {
     /// The text as one vector of unit length.
     pub vector: Vec<f32>,
-    /// One unit vector a token, row after row, special tokens left out; empty unless asked for and given.
+    /// One unit vector per token, row after row, special tokens left out; empty unless asked for and given.
     pub tokens: Vec<f32>,
     /// The token ids behind the rows of `tokens`, in order.
     pub token_ids: Vec<u32>,
@@ -30,7 +30,7 @@ pub struct Embedding {
 /// `models::FakeEmbedder` (deterministic, for tests).
 #[async_trait]
 pub trait Embedder: Send + Sync {
-    /// Names the model and its version; vectors of different ids must not be compared.
+    /// Identifies the model and its version; vectors of different ids must not be compared.
     fn id(&self) -> &str;
 
     /// The length of every vector.

@@ -25,12 +25,12 @@ pub struct Chunk {
     pub start: u32,
     /// Code point offset into the text of `page_end`, exclusive.
     pub end: u32,
-    /// The headings it stands under, outermost first; shared by all chunks under them.
+    /// The headings above it, outermost first; shared by all chunks under them.
     pub section: Arc<[String]>,
     /// What stands further up and belongs to it: the caption and header row of a table whose later rows these are.
     /// Embedded and searched with the text, but no part of it. Mostly empty.
     pub lead: Arc<str>,
-    /// ISO 639-1 code, where one could be told.
+    /// ISO 639-1 code, where one could be detected.
     pub language: Option<String>,
 }
 
@@ -92,7 +92,7 @@ pub struct Recall<'a> {
     pub model: &'a str,
     /// Only chunks of these files; `None` is the whole box.
     pub only: Option<&'a HashSet<FileId>>,
-    /// How many candidates a side.
+    /// How many candidates per side.
     pub limit: usize,
 }
 
@@ -119,7 +119,7 @@ pub struct Recalled {
 pub struct Held {
     /// Which file.
     pub file: FileId,
-    /// Grows whenever the file is stored anew.
+    /// Grows whenever the file is stored again.
     pub revision: i64,
     /// Its title, or nothing.
     pub title: Option<String>,

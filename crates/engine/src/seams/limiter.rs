@@ -14,7 +14,7 @@ pub struct Limit {
     pub window_s: u32,
 }
 
-/// The limits in force.
+/// The current limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// For each key.
@@ -28,7 +28,7 @@ pub struct Limits {
 pub struct Standing {
     /// Requests counted so far.
     pub hits: u32,
-    /// When the window ends and counting starts anew.
+    /// When the window ends and counting starts again.
     pub resets_at: Timestamp,
 }
 

@@ -1,4 +1,4 @@
-//! What is chosen at run time: one trait a file; each names its implementations.
+//! What is chosen at run time: one trait per file; each names its implementations.
 
 pub mod answerer;
 pub mod catalog;

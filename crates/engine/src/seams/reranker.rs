@@ -10,9 +10,9 @@ use crate::Fault;
 /// Cohere/Jina-shaped endpoint), `models::FakeReranker` (deterministic, for tests).
 #[async_trait]
 pub trait Reranker: Send + Sync {
-    /// Names the model and its version.
+    /// Identifies the model and its version.
     fn id(&self) -> &str;
 
-    /// One raw score a passage, in order; higher is better.
+    /// One raw score per passage, in order; higher is better.
     async fn score(&self, query: &str, passages: Vec<String>) -> Result<Vec<f32>, Fault>;
 }

@@ -1,7 +1,7 @@
-//! Turns what is known of a hit into how likely it is relevant.
+//! Estimates from all that is known of a hit how likely it is to be relevant.
 //!
 //! A logistic fit on judged sets of many domains: of the hits with a score of 0.5, half are relevant there.
-//! `training/calibrate.py` fits the numbers anew.
+//! `training/calibrate.py` fits the numbers.
 
 use super::{Candidate, fuse::keyword_share};
 
@@ -25,7 +25,7 @@ const WITH_LATE: Fit =
 const WITH_CROSS: Fit =
     Fit { constant: -5.74, cosine: 1.14, keyword: 2.70, late: -5.29, weighed: 6.81, cross: 0.14 };
 
-/// How likely a candidate is relevant, 0–1.
+/// How likely a candidate is to be relevant, 0–1.
 pub(super) fn likelihood(candidate: &Candidate) -> f32 {
     let fit = match (candidate.cross, candidate.late) {
         (Some(_), _) => WITH_CROSS,

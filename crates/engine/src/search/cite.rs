@@ -21,7 +21,7 @@ const STEM: usize = 4;
 /// Letters by which two forms of a word differ at their ends at most: "connect" and "connections".
 const ENDING: usize = 4;
 
-/// Words of a query that are marked at most: each is held against every word of every passage.
+/// Words of a query that are marked at most: each is compared with every word of every passage.
 const MOST_WORDS: usize = 64;
 
 /// The words of the query in the passage, in order. Words of up to three letters are left out where longer ones are

@@ -6,19 +6,20 @@
 
 use super::Candidate;
 
-/// What the vectors count for beside the words, where the model knows the query's language.
+/// The weight of the vectors relative to the words, where the model knows the query's language.
 const SEMANTIC_WEIGHT: f32 = 0.45;
-/// What the late interaction counts for beside both.
+/// The weight of the late interaction relative to both.
 const LATE_WEIGHT: f32 = 0.4;
-/// What the cross-encoder counts for beside all before it.
+/// The weight of the cross-encoder relative to all before it.
 const CROSS_WEIGHT: f32 = 0.3;
-/// The spread of cosines over the candidates from which the vectors are taken at their word; with less, they count less.
+/// The spread of cosines over the candidates from which the vectors get their full weight; with less spread they get
+/// less.
 const SEMANTIC_SPREAD: f32 = 0.4;
 /// The same for the late interaction.
 const LATE_SPREAD: f32 = 0.5;
 /// The same for the cross-encoder's logits.
 const CROSS_SPREAD: f32 = 8.0;
-/// The share of repeated tokens from which a model stops and from which it has stopped to know what it reads: text in an
+/// The shares of repeated tokens at which a model starts to lose, and has lost, track of what it reads: text in an
 /// unknown script comes out as the same "unknown" token again and again. A long English question has up to a quarter.
 const REPEATED: (f32, f32) = (0.25, 0.45);
 /// What is left of a model's weight where it does not know what it reads.

@@ -20,7 +20,7 @@ pub(super) enum Fate {
     Crowded,
 }
 
-/// Decides the fate of passages, one after another, best first.
+/// Decides which passages are shown, one after another, best first.
 pub(super) struct Grouping {
     most_per_file: Option<usize>,
     kept: Vec<(ChunkId, HashSet<u64>)>,

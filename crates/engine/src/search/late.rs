@@ -1,7 +1,7 @@
 //! Late interaction: how well each token of a query is met by some token of a passage, from packed token vectors.
 //!
-//! A passage is packed as the signs of its token vectors, one bit a dimension, with one scale each: 50 bytes a token of
-//! 384 dimensions instead of 1,536. Tokens of the same word are pooled, then the likest neighbours, until at most
+//! A passage is packed as the signs of its token vectors, one bit per dimension, with one scale each: 50 bytes per token of
+//! 384 dimensions instead of 1,536. Tokens of the same word are pooled, then the most similar neighbours, until at most
 //! [`MOST_ROWS`] are left: so articles and commas, which stand everywhere, take one row each. No passage takes more than
 //! 4 KB, and nothing here depends on which model made the vectors. Of the ten passages that whole vectors put first, nine
 //! are first by signs too; signs around a mean were no better, two bits a little (docs/search.md).
@@ -40,7 +40,7 @@ pub fn pack(tokens: &[f32], ids: &[u32]) -> Vec<u8> {
 /// this makes dot products with signs right on average. The scale is at most 1, and kept in steps of this fraction.
 const SCALE_STEPS: f32 = 65_535.0;
 
-/// Tokens of the same id become one, then neighbours, likest first, until few enough are left. All of unit length.
+/// Tokens of the same id become one, then neighbours, most similar first, until few enough are left. All of unit length.
 fn pooled(tokens: &[f32], ids: &[u32], dimensions: usize) -> Vec<Vec<f32>> {
     let mut place: HashMap<u32, usize> = HashMap::new();
     let mut rows: Vec<Vec<f32>> = Vec::new();
@@ -89,7 +89,7 @@ fn dot(a: &[f32], b: &[f32]) -> f32 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-/// The token vectors of a query, ready to be held against packed passages.
+/// The token vectors of a query, ready to be compared with packed passages.
 pub struct Query {
     dimensions: usize,
     rows: Vec<QueryRow>,
@@ -112,7 +112,7 @@ impl Query {
         Query { dimensions, rows }
     }
 
-    /// The mean over the query's tokens of the cosine with the passage's likest token; `None` where the passage was not
+    /// The mean over the query's tokens of the cosine with the passage's most similar token; `None` where the passage was not
     /// packed from vectors like these.
     pub fn similarity(&self, packed: &[u8]) -> Option<f32> {
         let (&[layout, _, low, high], rows) = packed.split_first_chunk::<HEADER>()?;
@@ -126,7 +126,7 @@ impl Query {
 }
 
 impl QueryRow {
-    /// The cosine with the likest row.
+    /// The cosine with the most similar row.
     fn best(&self, rows: &[u8]) -> f32 {
         rows.chunks_exact(2 + self.table.len())
             .map(|row| {

@@ -50,11 +50,11 @@ struct Candidate {
     /// Its rank among the candidates of a side, from 1.
     semantic_rank: Option<usize>,
     keyword_rank: Option<usize>,
-    /// Its likeness by vector.
+    /// Its similarity by vector.
     cosine: Option<f32>,
     /// Its BM25 score.
     keyword: Option<f32>,
-    /// Its likeness by late interaction.
+    /// Its similarity by late interaction.
     late: Option<f32>,
     /// What a cross-encoder gives it: a logit.
     cross: Option<f32>,
@@ -167,7 +167,7 @@ impl Search {
         Ok(self.index.recall(reading, recall).await?.keyword)
     }
 
-    /// The query as vectors, and the candidates by likeness to it; nothing where only words count.
+    /// The query as vectors, and the candidates by similarity to it; nothing where only words count.
     async fn by_meaning(
         &self,
         reading: &Reading,
@@ -192,7 +192,7 @@ impl Search {
         Recall { text: None, vector: None, model, only, limit: RECALLED }
     }
 
-    /// Adds the likeness by vector to those that only their words brought here.
+    /// Adds the similarity by vector to those that only their words brought here.
     async fn complete(
         &self,
         reading: &Reading,

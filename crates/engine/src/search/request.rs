@@ -165,7 +165,7 @@ pub struct Hit {
     pub id: ChunkId,
     /// Its place among the hits, from 1.
     pub rank: usize,
-    /// How likely it is relevant, 0–1; never more than the hit before.
+    /// How likely it is to be relevant, 0–1; never more than the hit before.
     pub score: f32,
     /// What the stages gave it.
     pub scores: Scores,

@@ -26,7 +26,7 @@ pub fn served() -> Option<UserId> {
     SERVED.try_with(|account| *account).ok()
 }
 
-/// What whoever was refused should wait before they try again.
+/// How long a refused call should wait before it tries again.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
 /// Where calls wait for their turn. Cheap to clone.
@@ -42,7 +42,7 @@ struct Shared {
     calls: HashMap<u64, oneshot::Sender<()>>,
 }
 
-/// The right to work; dropping it is the next one's turn.
+/// The right to work; dropping it lets the next one in.
 #[must_use = "dropped at once it is somebody else's turn"]
 pub struct Pass {
     turnstile: Turnstile,

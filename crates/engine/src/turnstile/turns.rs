@@ -26,7 +26,7 @@ pub struct Turns<A> {
     next_ticket: u64,
 }
 
-/// What whoever arrives is told.
+/// The answer to somebody who arrives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arrival {
     /// Come in.

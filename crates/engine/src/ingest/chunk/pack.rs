@@ -32,7 +32,7 @@ pub(super) struct Section {
 }
 
 impl Section {
-    /// A heading ends those of its level and below. A long one is cut: every passage under it is told of it.
+    /// A heading ends those of its level and below. A long one is cut, because every passage under it carries it.
     fn enter(&mut self, level: u8, words: &str) {
         let above = self.levels.iter().take_while(|&&above| above < level).count();
         let mut words = words.to_string();
@@ -50,7 +50,7 @@ struct Piece {
     tokens: usize,
 }
 
-/// One block with what must not be torn from it: the headings above it, the sentence that announces it.
+/// One block with what must not be separated from it: the headings above it, the sentence that announces it.
 #[derive(Debug, Default)]
 struct Unit {
     pieces: Vec<Piece>,
@@ -137,7 +137,7 @@ fn announces(text: &str, block: &Block, next: Option<&Block>) -> bool {
         && (words.ends_with([':', '：']) || (table && block.pieces.len() <= 2))
 }
 
-/// Every later part of the table is told of it, so a long one is cut.
+/// Every later part of the table carries it, so a long one is cut.
 fn lead(text: &str, caption: Option<Range<usize>>, header: Range<usize>) -> Arc<str> {
     let mut lead = match caption {
         Some(caption) => format!("{}\n{}", &text[caption], &text[header]),
@@ -149,7 +149,7 @@ fn lead(text: &str, caption: Option<Range<usize>>, header: Range<usize>) -> Arc<
 
 struct Packer<'a> {
     chunking: &'a Chunking,
-    /// What the passage under way is made of.
+    /// What the current passage is made of.
     pieces: Vec<Piece>,
     current: Passage,
     done: Vec<Passage>,
@@ -160,7 +160,7 @@ impl Packer<'_> {
         self.pieces.iter().map(|piece| piece.tokens).sum()
     }
 
-    /// A unit goes whole into the passage under way, or whole into the next, or is cut where it is too large.
+    /// A unit goes whole into the current passage, or whole into the next, or is cut where it is too large.
     fn add(&mut self, unit: Unit, text: &str, count_tokens: &dyn Fn(&str) -> usize) {
         let (max, held, wanted) = (self.chunking.max_tokens, self.tokens(), unit.tokens());
         // A new section starts a new passage, unless so little was said before it that it could not stand alone: an
@@ -203,7 +203,7 @@ impl Packer<'_> {
         }
     }
 
-    /// The last sentence of the passage under way, where it is short enough to repeat in the next. Not the only one of
+    /// The last sentence of the current passage, where it is short enough to repeat in the next. Not the only one of
     /// this unit in the passage: repeating all of it would say nothing new.
     fn repeated(&self, unit: &Unit, own: usize, room: usize) -> Option<Piece> {
         let last = self.pieces.last().filter(|_| unit.overlaps && own > 1)?;

@@ -34,24 +34,25 @@ impl FromStr for IdempotencyKey {
 /// A request about to be worked on.
 #[derive(Debug, Clone)]
 pub struct NewAttempt {
-    /// The prefix of the API key. Idempotency keys are apart for each: a key never sees what another may.
+    /// The prefix of the API key. Each API key has idempotency keys of its own, so that it never sees another's
+    /// answers.
     pub key: String,
     /// What the client calls the request.
     pub name: IdempotencyKey,
-    /// Stands for everything but the body: another one is another request.
+    /// A fingerprint of everything but the body: a different one is a different request.
     pub request: String,
-    /// Stands for what the API key may reach: an answer is kept only for as long as that stays the same.
+    /// A fingerprint of what the API key may reach: an answer is kept only for as long as that stays the same.
     pub rights: String,
     /// Now.
     pub now: Timestamp,
-    /// When whoever works on it must have died; later than any request can take.
+    /// After this time its process must have died: later than any request can take.
     pub expires_at: Timestamp,
 }
 
 /// An answer kept for retries.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeptAnswer {
-    /// Stands for the body of the request that it answers.
+    /// A fingerprint of the body of the request that it answers.
     pub request_body: String,
     /// HTTP status.
     pub status: u16,
@@ -66,7 +67,7 @@ pub struct KeptAnswer {
 pub enum Begun {
     /// Nothing; it is this attempt's to work on.
     First(AttemptId),
-    /// Another attempt is at it.
+    /// Another attempt is in progress.
     Running,
     /// It was answered.
     Answered {

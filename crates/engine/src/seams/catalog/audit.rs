@@ -166,7 +166,7 @@ pub struct NewEntry {
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Entry {
-    /// Names the line; later ones are greater.
+    /// Identifies the line; later ones are greater.
     pub id: EntryId,
     /// When.
     pub at: Timestamp,

@@ -1,4 +1,4 @@
-//! Boxes and who is what in them.
+//! Boxes and their members.
 
 use std::str::FromStr;
 
@@ -35,11 +35,11 @@ impl FromStr for BoxName {
 /// A box.
 #[derive(Debug, Clone)]
 pub struct BoxRecord {
-    /// Names the box for good.
+    /// Identifies the box permanently.
     pub id: BoxId,
-    /// Names the box to people; need not be unique.
+    /// Identifies the box to people; need not be unique.
     pub name: BoxName,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
 }
 
@@ -60,14 +60,14 @@ pub struct BoxTotals {
     pub members: u64,
 }
 
-/// A user's place in a box.
+/// A user's membership of a box.
 #[derive(Debug, Clone)]
 pub struct Member {
     /// Who.
     pub user: UserId,
     /// Who, to people.
     pub email: Email,
-    /// As what.
+    /// Their role.
     pub role: Role,
     /// Whether an operator or a provider vouches for the address.
     pub vouched: bool,
@@ -76,7 +76,7 @@ pub struct Member {
 /// Boxes and memberships.
 #[async_trait]
 pub trait Boxes: Send + Sync {
-    /// Makes a box with its first owner.
+    /// Creates a box with its first owner.
     async fn add_box(&self, name: BoxName, owner: UserId) -> Result<BoxRecord, Fault>;
 
     /// All boxes, oldest first; for operators.
@@ -85,7 +85,7 @@ pub trait Boxes: Send + Sync {
     /// The boxes that may be read, oldest first.
     async fn boxes_of(&self, readings: &[Reading]) -> Result<Vec<BoxRecord>, Fault>;
 
-    /// Who is what in a box, by address.
+    /// Who has which role in a box, by address.
     async fn members(&self, reading: &Reading) -> Result<Vec<Member>, Fault>;
 
     /// Gives a user a role, in place of the one they had, if [`Managing::may_turn`] allows it. A box keeps at least one

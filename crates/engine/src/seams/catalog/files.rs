@@ -34,7 +34,7 @@ impl FromStr for FileName {
     }
 }
 
-/// Where a file stands.
+/// The state of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FileStatus {
@@ -48,7 +48,7 @@ pub enum FileStatus {
     ReadyWithWarnings,
     /// Could not be read.
     Failed,
-    /// Is going away.
+    /// Is being deleted.
     Deleting,
 }
 
@@ -110,7 +110,7 @@ pub struct FileProgress {
 /// A file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FileRecord {
-    /// Names the file for good, over all versions of its content.
+    /// Identifies the file permanently, over all versions of its content.
     pub id: FileId,
     /// The box it is in.
     pub box_id: BoxId,
@@ -124,7 +124,7 @@ pub struct FileRecord {
     pub size: u64,
     /// Media type, sniffed from the bytes once they were read.
     pub media_type: String,
-    /// Where it stands.
+    /// Its state.
     pub status: FileStatus,
     /// How far reading has come.
     pub progress: FileProgress,
@@ -174,7 +174,7 @@ pub struct Uploaded {
     pub file: FileRecord,
     /// What happened to it.
     pub outcome: UploadOutcome,
-    /// Originals that this made superfluous.
+    /// Originals that this made unneeded.
     pub superseded: Vec<String>,
 }
 
@@ -301,6 +301,6 @@ pub trait Files: Send + Sync {
     /// `None` where there is no such file.
     async fn read_again(&self, writing: &Writing, file: FileId) -> Result<Option<FileRecord>, Fault>;
 
-    /// The secret that signs download links; made on first use and shared by all nodes.
+    /// The secret that signs download links; created on first use and shared by all nodes.
     async fn link_secret(&self) -> Result<Vec<u8>, Fault>;
 }

@@ -25,7 +25,7 @@ pub struct Job {
     pub name: FileName,
     /// The original to read.
     pub sha256: String,
-    /// How often it was tried before, and failed in a way that another try may mend.
+    /// How often it was tried before, and failed in a way that another try may fix.
     pub failures: u32,
     /// How often work on it has started, this time included.
     pub starts: u32,
@@ -46,7 +46,7 @@ impl Job {
     }
 }
 
-/// What reading a file came to.
+/// The result of reading a file.
 #[derive(Debug, Clone)]
 pub enum JobOutcome {
     /// It was read and indexed.
@@ -89,8 +89,8 @@ pub trait Jobs: Send + Sync {
     /// was deleted or replaced), so stop.
     async fn beat(&self, job: &Job, worker: &str, progress: FileProgress) -> Result<bool, Fault>;
 
-    /// Writes down what the work came to; `false` where the job is no longer this worker's, and then nothing is
-    /// written. Gives the original that a new version made superfluous.
+    /// Records the result of the work; `false` where the job is no longer this worker's, and then nothing is
+    /// written. Gives the original that a new version made unneeded.
     async fn finish_job(
         &self,
         job: &Job,
@@ -103,14 +103,14 @@ pub trait Jobs: Send + Sync {
     async fn give_job_back(&self, job: &Job, worker: &str) -> Result<(), Fault>;
 
     /// Gives jobs back to the queue whose worker has said nothing for so long; no time at all means every job that is
-    /// under way.
+    /// in progress.
     async fn requeue_abandoned(&self, silent_for: Duration) -> Result<u64, Fault>;
 
-    /// Jobs waiting and under way.
+    /// Jobs waiting and in progress.
     async fn queue_length(&self) -> Result<u64, Fault>;
 }
 
-/// What writing down a job's end came to.
+/// The result of recording a job's end.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Finished {
     /// Whether the job was still this worker's.

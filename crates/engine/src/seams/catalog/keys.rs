@@ -44,7 +44,7 @@ pub struct NewKey {
     pub name: KeyName,
     /// When it stops working.
     pub expires_at: Option<Timestamp>,
-    /// The only boxes it is good for; `None` is all boxes of the user.
+    /// The only boxes it is valid for; `None` is all boxes of the user.
     pub boxes: Option<Vec<BoxId>>,
 }
 
@@ -76,9 +76,9 @@ pub struct KeyRecord {
     pub name: KeyName,
     /// Whose it is.
     pub email: Email,
-    /// The only boxes it is good for.
+    /// The only boxes it is valid for.
     pub boxes: Option<Vec<BoxId>>,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
     /// When it stops working.
     pub expires_at: Option<Timestamp>,
@@ -86,7 +86,7 @@ pub struct KeyRecord {
     pub revoked_at: Option<Timestamp>,
     /// When and how it was first seen exposed.
     pub exposed: Option<(Timestamp, String)>,
-    /// When it was last used, give or take a few seconds.
+    /// When it was last used, to within a few seconds.
     pub last_used_at: Option<Timestamp>,
 }
 
@@ -97,7 +97,7 @@ pub enum KeyState {
     Active,
     /// It was revoked.
     Revoked,
-    /// Its user was switched off.
+    /// Its user was disabled.
     UserDisabled,
 }
 
@@ -123,7 +123,7 @@ pub trait Keys: Send + Sync {
     /// Keys of one user, or of all for operators; oldest first.
     async fn keys(&self, user: Option<UserId>) -> Result<Vec<KeyRecord>, Fault>;
 
-    /// Revokes a key; not found is a fault, twice is not.
+    /// Revokes a key; an unknown one is a fault, revoking twice is not.
     async fn revoke_key(&self, prefix: &str) -> Result<(), Fault>;
 
     /// Marks a key exposed, and revokes it where told to. Says whether that changed anything: a key that was revoked or
@@ -137,6 +137,6 @@ pub trait Keys: Send + Sync {
     async fn stored_key(&self, prefix: &str) -> Result<Option<StoredKey>, Fault>;
 
     /// A number that changes whenever anything changes that decides who may do what: a copy of a
-    /// [`StoredKey`] is good for as long as it stays the same. Cheap enough to ask on every request.
+    /// [`StoredKey`] is valid for as long as it stays the same. Cheap enough to ask on every request.
     async fn access_version(&self) -> Result<i64, Fault>;
 }

@@ -1,4 +1,4 @@
-//! The nodes that share a catalog: who is alive, who has what for itself, and what they tell each other.
+//! The nodes that share a catalog: who is alive, who has claimed what, and what they tell each other.
 
 use std::{any::Any, time::Duration};
 
@@ -11,7 +11,7 @@ use crate::{
     ids::{BoxId, FileId},
 };
 
-/// What somebody wants for itself, over all nodes.
+/// Something to be claimed exclusively, across all nodes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Claim {
     /// The content of a file, in a box whose index stays where it is meanwhile.
@@ -39,14 +39,15 @@ pub struct Change {
     pub box_id: BoxId,
     /// The file.
     pub file: FileId,
-    /// How it stands now.
+    /// Its state now.
     pub status: FileStatus,
-    /// What it was, where it is going away: whoever hears of it may not find it any more. What is long of it may lack.
+    /// What it was, where it is being deleted: whoever hears of it may not find it any more. Its long fields may be
+    /// missing.
     pub last: Option<Box<FileRecord>>,
 }
 
 impl Change {
-    /// What there is to tell of a file that stands like this now.
+    /// The announcement of a file in this state.
     pub fn of(file: &FileRecord) -> Self {
         let last = (file.status == FileStatus::Deleting).then(|| Box::new(file.clone()));
         Change { box_id: file.box_id, file: file.id, status: file.status, last }
@@ -62,7 +63,7 @@ pub trait Nodes: Send + Sync {
     /// Says that this node is alive, at the time of the clock that all nodes share.
     async fn beat_node(&self) -> Result<(), Fault>;
 
-    /// Frees what other nodes had under way that have said nothing for so long, by the clock that all share: their jobs are queued again, their units
+    /// Frees what other nodes had in progress that have said nothing for so long, by the clock that all share: their jobs are queued again, their units
     /// given back, their idempotency keys freed and their reindexings wanted again. Says how many nodes those were.
     async fn bury_nodes(&self, silent_for: Duration) -> Result<u64, Fault>;
 

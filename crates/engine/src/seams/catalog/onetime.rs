@@ -14,15 +14,15 @@ use crate::{
     ids::{BoxId, LinkId, UserId},
 };
 
-/// What a link is good for.
+/// What a link does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Purpose {
-    /// Makes the first operator: of an account that is there already, or of a new one.
+    /// Makes the first operator: of an account that exists already, or of a new one.
     SetUp {
         /// The account, where there is one.
         user: Option<UserId>,
     },
-    /// Makes an account with this address, or takes one that is there, and perhaps makes it a member of a box.
+    /// Creates an account with this address, or uses an existing one, and perhaps makes it a member of a box.
     Join {
         /// Whose account.
         email: Email,
@@ -38,7 +38,7 @@ pub enum Purpose {
         /// Who that is to people.
         email: Email,
     },
-    /// Ties an identity elsewhere to an account whose holder has just proven who they are.
+    /// Connects an identity at a provider to an account whose holder has just proven who they are.
     Connect {
         /// Whose.
         user: UserId,
@@ -60,9 +60,9 @@ pub enum Inviters {
 /// Whoever follows a link.
 #[derive(Debug, Clone)]
 pub struct Newcomer {
-    /// Who they are, if they are signed in: a link for an account that is there is good for that account only.
+    /// Who they are, if they are signed in: a link for an existing account works for that account only.
     pub signed_in: Option<UserId>,
-    /// The address of an account to be made, where the link names none.
+    /// The address of an account to be created, where the link names none.
     pub email: Email,
     /// What they are called.
     pub name: Option<PersonName>,
@@ -70,37 +70,37 @@ pub struct Newcomer {
     pub password_hash: Option<String>,
 }
 
-/// A link to be made.
+/// A link to be created.
 #[derive(Debug, Clone)]
 pub struct NewOneTimeLink {
-    /// What it is good for.
+    /// What it does.
     pub purpose: Purpose,
-    /// Stands for its secret.
+    /// The hash of its secret.
     pub token: TokenHash,
-    /// Who made it; `None` is the server itself.
+    /// Who created it; `None` is the server itself.
     pub made_by: Option<UserId>,
     /// Now.
     pub now: Timestamp,
-    /// When it dies.
+    /// When it expires.
     pub expires_at: Timestamp,
 }
 
 /// A link that was not used yet.
 #[derive(Debug, Clone)]
 pub struct OneTimeLink {
-    /// Names it.
+    /// Identifies it.
     pub id: LinkId,
-    /// What it is good for.
+    /// What it does.
     pub purpose: Purpose,
     /// What the box is called, where it is about one.
     pub box_name: Option<String>,
-    /// Who made it; `None` is the server itself.
+    /// Who created it; `None` is the server itself.
     pub made_by: Option<UserId>,
     /// Whether an operator made it, who may make accounts whatever [`Inviters`] says.
     pub by_operator: bool,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
-    /// When it dies.
+    /// When it expires.
     pub expires_at: Timestamp,
 }
 
@@ -122,22 +122,22 @@ pub struct Wanted {
     pub by: Email,
 }
 
-/// One-time links. Each works once, and only while its maker still may do what it does; it dies with its expiry, its box,
-/// its maker's right and whoever withdraws it.
+/// One-time links. Each works once, and only while its maker still may do what it does; it ends when it expires or is
+/// withdrawn, when its box is deleted and when its maker loses the right.
 #[async_trait]
 pub trait OneTimeLinks: Send + Sync {
-    /// Makes a link. It takes the place of older ones for the same: of all set-up links, of those to reset this password, of
+    /// Creates a link. It takes the place of older ones for the same: of all set-up links, of those to reset this password, of
     /// invitations of this address to this box.
     async fn add_link(&self, link: NewOneTimeLink) -> Result<LinkId, Fault>;
 
-    /// Makes an invitation to a box, unless there are too many already.
+    /// Creates an invitation to a box, unless there are too many already.
     async fn invite(&self, link: NewOneTimeLink, most: MostInvitations) -> Result<LinkId, Fault>;
 
     /// The link with this secret, if it can still be used.
     async fn link(&self, token: &TokenHash, now: Timestamp) -> Result<Option<OneTimeLink>, Fault>;
 
     /// Uses a link: in one transaction it is gone, the account is there with this password, and it is what the link makes it.
-    /// Gives the account; `None` where the link cannot be used any more. An account that is there already keeps its password
+    /// Gives the account; `None` where the link cannot be used any more. An account that exists already keeps its password
     /// when it joins, and only its holder can make it join. An account is made only where `inviters` lets the link's maker.
     async fn use_link(
         &self,

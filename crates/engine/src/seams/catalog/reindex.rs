@@ -1,4 +1,4 @@
-//! Boxes to be indexed anew, and the queries that tell whether it changed anything.
+//! Boxes to be reindexed, and the queries that show whether it changed anything.
 
 use async_trait::async_trait;
 
@@ -11,7 +11,7 @@ use crate::{
 /// What to do with a box's index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReindexAction {
-    /// Build it anew with the models in force, then change over.
+    /// Rebuild it with the current models, then switch over.
     Rebuild,
     /// Go back to what was there before the last rebuild.
     GoBack,
@@ -30,9 +30,9 @@ impl ReindexAction {
 /// How far a reindexing has come.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReindexState {
-    /// Asked for, not begun.
+    /// Requested, not started.
     Wanted,
-    /// Under way: so many files done of so many.
+    /// In progress: how many files are done, of how many.
     Running(u32, u32),
     /// Done; the report as JSON.
     Done(String),
@@ -70,11 +70,11 @@ pub trait Reindexing: Send + Sync {
     /// Those that a crash interrupted are wanted again.
     async fn resume_reindexes(&self) -> Result<(), Fault>;
 
-    /// Writes down how many passages a file has now.
+    /// Records how many passages a file has now.
     async fn note_chunks(&self, writing: &Writing, file: FileId, chunks: u32) -> Result<(), Fault>;
 
     /// Has a file read of which the index has nothing any more: until then it cannot be read.
-    /// Gives the originals that this made superfluous.
+    /// Gives the originals that this made unneeded.
     async fn requeue_file(&self, writing: &Writing, file: FileId) -> Result<Vec<String>, Fault>;
 
     /// Remembers queries; the latest fifty of each box are kept.

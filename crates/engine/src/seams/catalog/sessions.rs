@@ -18,7 +18,8 @@ pub type TokenHash = [u8; 32];
 pub struct NewSession {
     /// Who signed in.
     pub user: UserId,
-    /// Stands for the token in the browser's cookie; a new one for every sign-in, so that none can be foisted on anybody.
+    /// The hash of the token in the browser's cookie; a new one for every sign-in, so that none can be planted on
+    /// anybody.
     pub token: TokenHash,
     /// What the browser says it is, shortened.
     pub agent: String,
@@ -30,12 +31,12 @@ pub struct NewSession {
     pub expires_at: Timestamp,
 }
 
-/// A sign-in that is good, and who it is.
+/// A valid sign-in, and its account.
 #[derive(Debug, Clone)]
 pub struct Session {
-    /// Names it; tells nothing of its token.
+    /// Identifies it; tells nothing of its token.
     pub id: SessionId,
-    /// When it was last used, give or take.
+    /// When it was last used, approximately.
     pub seen_at: Timestamp,
     /// The account.
     pub user: User,
@@ -46,7 +47,7 @@ pub struct Session {
 /// A sign-in as its owner sees it.
 #[derive(Debug, Clone)]
 pub struct SessionRecord {
-    /// Names it.
+    /// Identifies it.
     pub id: SessionId,
     /// What the browser said it is.
     pub agent: String,
@@ -54,7 +55,7 @@ pub struct SessionRecord {
     pub address: String,
     /// When it began.
     pub created_at: Timestamp,
-    /// When it was last used, give or take.
+    /// When it was last used, approximately.
     pub seen_at: Timestamp,
 }
 
@@ -64,7 +65,7 @@ pub trait Sessions: Send + Sync {
     /// Remembers a sign-in.
     async fn begin_session(&self, session: NewSession) -> Result<SessionId, Fault>;
 
-    /// The sign-in behind a token; `None` where it has ended, has not been used since `idle_since`, or its account is off.
+    /// The sign-in behind a token; `None` where it has ended, has not been used since `idle_since`, or its account is disabled.
     async fn session(
         &self,
         token: &TokenHash,
@@ -75,7 +76,7 @@ pub trait Sessions: Send + Sync {
     /// Notes that a sign-in is in use. May be lost in a power cut.
     async fn touch_session(&self, session: SessionId, now: Timestamp) -> Result<(), Fault>;
 
-    /// The sign-ins of a user that are good, latest first.
+    /// The valid sign-ins of a user, latest first.
     async fn sessions_of(&self, user: UserId, now: Timestamp) -> Result<Vec<SessionRecord>, Fault>;
 
     /// Ends one sign-in of a user; one that is not theirs or not there stays as it is.

@@ -1,4 +1,4 @@
-//! What is needed to let somebody in: passwords, identities elsewhere, and waits for those who guess.
+//! What is needed to let somebody in: passwords, identities at providers, and waits for those who guess.
 
 use std::time::Duration;
 
@@ -49,7 +49,7 @@ impl Subject {
         }
     }
 
-    /// The longest wait in seconds. A quarter of an hour leaves a guesser a hundred tries a day. Guesses from everywhere make
+    /// The longest wait in seconds. A quarter of an hour leaves a guesser a hundred tries per day. Guesses from everywhere make
     /// everybody wait who is not known, the owner on a new machine too, so they cost a minute at most.
     fn longest(&self) -> u64 {
         match self {
@@ -92,12 +92,12 @@ fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Who somebody is at another place that vouches for them.
+/// Who somebody is at a provider that vouches for them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Identity {
-    /// Who vouches.
+    /// The provider.
     pub issuer: String,
-    /// Names the person there, for good.
+    /// The person's permanent id there.
     pub subject: String,
 }
 
@@ -112,24 +112,26 @@ pub struct Guest {
     pub name: Option<PersonName>,
 }
 
-/// What an account is let in with.
+/// The credentials of an account.
 #[derive(Debug, Clone)]
 pub struct Stored {
     /// The account.
     pub user: User,
-    /// Argon2id in PHC form; `None`: not with a password.
+    /// Argon2id in PHC form; `None`: it cannot sign in with a password.
     pub password_hash: Option<String>,
 }
 
-/// Letting people in.
+/// Signing in.
 #[async_trait]
 pub trait SignIns: Send + Sync {
-    /// Counts a try at each subject before anything is compared, so that a hundred at once are a hundred. One that must wait
+    /// Counts a try at each subject before anything is compared, so that a hundred at the same time count as a hundred.
+    /// One that must wait
     /// is told how long, and then nothing is counted.
     async fn count_try(&self, subjects: &[Subject], now: Timestamp) -> Result<Option<Duration>, Fault>;
 
     /// A try was right. What was counted against the account where it was made is forgotten; against a whole network and
-    /// against the account everywhere only this try, or else somebody could go on guessing whenever somebody signs in.
+    /// against the account everywhere only this try, or else somebody could go on guessing whenever somebody else signs
+    /// in.
     async fn forgive_tries(&self, subjects: &[Subject]) -> Result<(), Fault>;
 
     /// Forgets all tries at an account, wherever they came from.
@@ -148,10 +150,10 @@ pub trait SignIns: Send + Sync {
     /// about the places that it is used from.
     async fn set_password(&self, user: UserId, password_hash: String, here: SessionId) -> Result<(), Fault>;
 
-    /// The account of an identity elsewhere.
+    /// The account of an identity at a provider.
     async fn user_of_identity(&self, identity: &Identity) -> Result<Option<User>, Fault>;
 
-    /// Whether an account is tied to an identity elsewhere.
+    /// Whether an account is connected to an identity at a provider.
     async fn has_identity(&self, user: UserId) -> Result<bool, Fault>;
 
     /// Lets somebody in whom a provider knows: into the account of the identity; else, where the provider vouches for an
@@ -167,7 +169,7 @@ pub trait SignIns: Send + Sync {
         now: Timestamp,
     ) -> Result<User, Fault>;
 
-    /// Ties an identity to the account of whoever is signed in, once they proved who they are: that made the link of this
+    /// Connects an identity to the account of whoever is signed in, once they proved who they are: that made the link of this
     /// secret ([`super::Purpose::Connect`]), which is used up. `false` where there is no such link of theirs.
     async fn connect(
         &self,

@@ -1,4 +1,4 @@
-//! The ledger of intelligence units: what was charged, and what calls under way may still cost.
+//! The ledger of intelligence units: what was charged, and what calls in progress may still cost.
 
 use std::{fmt, str::FromStr, time::Duration};
 
@@ -41,7 +41,7 @@ impl FromStr for Operation {
     }
 }
 
-/// A calendar month in UTC, written `2026-11`: what a quota is good for.
+/// A calendar month in UTC, written `2026-11`: the period of a quota.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Month(Date);
 
@@ -88,7 +88,7 @@ pub struct Account {
     pub unset_monthly: u64,
 }
 
-/// Where a user stands in a month.
+/// A user's account of a month.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Balance {
     /// The month.
@@ -97,12 +97,12 @@ pub struct Balance {
     pub monthly: u64,
     /// Charged so far.
     pub used: u64,
-    /// Held for calls under way.
+    /// Held for calls in progress.
     pub held: u64,
 }
 
 impl Balance {
-    /// Not charged yet; what is held for calls under way is in it.
+    /// Not charged yet, including what is held for calls in progress.
     pub fn remaining(&self) -> u64 {
         self.monthly.saturating_sub(self.used)
     }
@@ -117,7 +117,7 @@ impl Balance {
         self.month.end()
     }
 
-    /// What a call is told that may cost `most`, and may not begin.
+    /// The fault for a call that may cost `most`, which is more than is left.
     pub fn too_little(&self, most: u64, now: Timestamp) -> Fault {
         let (free, monthly, reset) = (self.free(), self.monthly, self.resets_at());
         let wait = reset.as_millisecond().saturating_sub(now.as_millisecond());
@@ -149,14 +149,14 @@ pub struct NewReservation {
     pub attempt: Option<AttemptId>,
     /// When the call came in: decides the month and the day that are charged.
     pub now: Timestamp,
-    /// When whoever holds it must have died; later than any call can take.
+    /// After this time its process must have died: later than any call can take.
     pub expires_at: Timestamp,
 }
 
 /// Units held for one call.
 #[derive(Debug, Clone)]
 pub struct Reservation {
-    /// Names it.
+    /// Identifies it.
     pub id: ReservationId,
     /// Who pays.
     pub account: Account,

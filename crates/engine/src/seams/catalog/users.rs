@@ -91,10 +91,10 @@ pub(super) fn name_of(text: &str, longest: usize) -> Option<String> {
     fits.then(|| name.to_string())
 }
 
-/// An account to be made.
+/// An account to be created.
 #[derive(Debug)]
 pub struct NewUser {
-    /// Names the account.
+    /// Identifies the account.
     pub email: Email,
     /// Argon2id hash in PHC form; `None` cannot sign in to the dashboard.
     pub password_hash: Option<String>,
@@ -124,19 +124,19 @@ impl FromStr for PersonName {
 /// An account.
 #[derive(Debug, Clone)]
 pub struct User {
-    /// Names the account for good.
+    /// Identifies the account permanently.
     pub id: UserId,
-    /// Names the account to people.
+    /// Identifies the account to people.
     pub email: Email,
     /// What they are called, where they said so.
     pub name: Option<PersonName>,
-    /// Whether they look after the whole server.
+    /// Whether they administer the whole server.
     pub operator: bool,
     /// The plan.
     pub plan: PlanName,
-    /// Units a month, where set for this account or by its plan.
+    /// Units per month, where set for this account or by its plan.
     pub monthly_units: Option<u64>,
-    /// Whether the account was switched off.
+    /// Whether the account was disabled.
     pub disabled: bool,
     /// Whether an operator or a provider vouches that the address belongs to whoever holds the account.
     pub vouched: bool,
@@ -144,16 +144,16 @@ pub struct User {
     pub invited_by: Option<UserId>,
     /// Whether the next sign-in with a provider that vouches for the address takes the account over.
     pub awaits_identity: bool,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
 }
 
 /// A plan.
 #[derive(Debug, Clone)]
 pub struct Plan {
-    /// Names the plan.
+    /// Identifies the plan.
     pub name: PlanName,
-    /// Units a month; `None` leaves it to the `units.monthly` setting.
+    /// Units per month; `None` leaves it to the `units.monthly` setting.
     pub monthly_units: Option<u64>,
     /// What it says about bounds; the settings decide the others.
     pub quota: Quota,
@@ -173,8 +173,8 @@ pub struct Holding {
 /// Accounts and plans.
 #[async_trait]
 pub trait Users: Send + Sync {
-    /// Makes an account on behalf of an operator, who vouches for its address; invitations that waited for it hold from now
-    /// on. An address that has one is a conflict.
+    /// Creates an account on behalf of an operator, who vouches for its address; invitations that waited for it take
+    /// effect. An address that has one is a conflict.
     async fn add_user(&self, user: NewUser) -> Result<User, Fault>;
 
     /// All accounts, oldest first.
@@ -183,7 +183,7 @@ pub trait Users: Send + Sync {
     /// The account with this address; not found is a fault.
     async fn user(&self, email: &Email) -> Result<User, Fault>;
 
-    /// Switches an account off or on; its keys and sign-ins follow on the next request. The last operator stays on.
+    /// Disables or enables an account; its keys and sign-ins follow on the next request. The last operator stays on.
     async fn set_user_disabled(&self, user: UserId, disabled: bool) -> Result<(), Fault>;
 
     /// Gives an account its own monthly quota, above its plan's.
@@ -207,7 +207,8 @@ pub trait Users: Send + Sync {
     /// Makes somebody an operator, or no longer. One operator who can sign in stays.
     async fn set_user_operator(&self, user: UserId, operator: bool) -> Result<(), Fault>;
 
-    /// An operator says that the address belongs to whoever holds the account; invitations that waited for it hold from now on.
+    /// An operator says that the address belongs to whoever holds the account; invitations that waited for it take
+    /// effect.
     async fn vouch_for(&self, operating: &Operating, user: UserId) -> Result<(), Fault>;
 
     /// Whether the next sign-in with a provider that vouches for the address takes the account over, see [`super::SignIns::admit`].
@@ -218,7 +219,7 @@ pub trait Users: Send + Sync {
         awaits: bool,
     ) -> Result<(), Fault>;
 
-    /// Makes or changes a plan.
+    /// Creates or changes a plan.
     async fn put_plan(&self, plan: Plan) -> Result<(), Fault>;
 
     /// All plans, by name.
