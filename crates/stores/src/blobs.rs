@@ -83,7 +83,7 @@ pub struct Scrubbed {
 }
 
 impl Blobs {
-    /// The originals under a folder, which is made where there is none.
+    /// The originals under a folder, which is created where there is none.
     pub fn open(folder: &Path) -> Result<Self, Error> {
         let (root, staging) = (folder.join("originals"), folder.join("staging"));
         make_private_folder(&root)?;
@@ -134,7 +134,7 @@ impl Blobs {
         Ok(Blobs { store, root: None, staging, reserve })
     }
 
-    /// The same, which takes nothing in while less than so many bytes are free on this machine's disk.
+    /// The same, which accepts nothing while less than this many bytes are free on this machine's disk.
     pub fn leaving(self, least_free: u64) -> Self {
         let reserve = Reserve::new(&self.staging, least_free);
         Blobs { reserve, ..self }
@@ -275,8 +275,8 @@ impl Blobs {
     /// moved aside, then `wanted` asked once more, and if it is wanted after all it goes back. A bucket cannot do that:
     /// there, whoever calls this holds a claim on the original.
     ///
-    /// For one that somebody else wants, as much is done for nothing: whoever deletes a file must not learn from the time
-    /// it takes whether others have the same bytes.
+    /// The same work is done for an original that others still want: whoever deletes a file must not learn from the
+    /// time it takes whether others have the same bytes.
     pub async fn remove_unless<F>(&self, sha256: &str, wanted: impl Fn() -> F) -> Result<bool, Fault>
     where
         F: Future<Output = Result<bool, Fault>>,
@@ -312,7 +312,7 @@ impl Blobs {
         Ok(true)
     }
 
-    /// The names of all originals; what is called otherwise is none of ours.
+    /// The names of all originals; files with other names are not ours.
     pub async fn names(&self) -> Result<Vec<String>, Error> {
         let mut listed = self.store.list(None);
         let mut names = Vec::new();
@@ -324,7 +324,7 @@ impl Blobs {
         Ok(names)
     }
 
-    /// Hashes every original anew and tells which are damaged.
+    /// Hashes every original again and tells which are damaged.
     pub async fn scrub(&self) -> Result<Scrubbed, Error> {
         let mut scrubbed = Scrubbed::default();
         let mut listed = self.store.list(None);

@@ -6,7 +6,7 @@ use nix::sys::statvfs::statvfs;
 
 use crate::Error;
 
-/// How much of a disk is left to others.
+/// How much of a disk is kept free.
 #[derive(Debug, Clone)]
 pub(crate) struct Reserve {
     folder: PathBuf,

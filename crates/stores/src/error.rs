@@ -44,7 +44,7 @@ pub enum Error {
         /// What this program knows.
         known: i64,
     },
-    /// The tables are to lose what nodes of older versions still need.
+    /// A migration would remove what nodes of older versions still need.
     #[error(
         "{nodes} nodes of an older quire are running, which cannot go on with the tables of this one; stop them first"
     )]
@@ -52,7 +52,7 @@ pub enum Error {
         /// How many.
         nodes: i64,
     },
-    /// Less of the disk is free than shall be.
+    /// Less of the disk is free than the settings ask for.
     #[error("the disk is full but for what is kept free (load.free_disk_mb)")]
     DiskFull,
     /// The thread that writes has ended.
@@ -61,7 +61,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// The same for somebody else who waited for it.
+    /// A copy of it for another caller that waited for the same work.
     pub(crate) fn again(&self) -> Error {
         match self {
             Error::Away(said) => Error::Away(said.clone()),

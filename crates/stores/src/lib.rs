@@ -14,7 +14,7 @@ use std::{fs, os::unix::fs::DirBuilderExt, path::Path};
 
 pub use error::Error;
 
-/// Makes a folder that only its owner can enter, where there is none.
+/// Creates a folder that only its owner can enter, where there is none.
 pub fn make_private_folder(path: &Path) -> Result<(), Error> {
     let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(path);
     made.map_err(Error::io(format!("making the folder {}", path.display())))

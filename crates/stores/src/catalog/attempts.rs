@@ -127,16 +127,16 @@ fn keep(
 }
 
 /// What is deleted from a box must not come back by a retry: forgets the answers of all who could read the box, and
-/// keeps none of those under way. A retry does the work again. Who could read it once and no longer can has none left:
-/// see [`forget_answers_of`].
+/// keeps none of those in progress. A retry does the work again. Those who have lost access have no answers left: see
+/// [`forget_answers_of`].
 pub(super) fn forget_answers(transaction: &Transaction<'_>, box_id: BoxId) -> Result<(), Error> {
     let theirs = "key_prefix in (select k.prefix from keys k join memberships m on m.user_id = k.user_id
                   where m.box_id = $1)";
     forget(transaction, theirs, box_id.into())
 }
 
-/// Forgets the answers of somebody whose rights were taken away, at once: a deletion later on looks only for those who can
-/// read the box then, and who is let in again must not find what was deleted meanwhile.
+/// Forgets the answers of somebody whose rights were taken away, at once: a later deletion looks only for those who can
+/// read the box then, and somebody who is let in again must not find what was deleted meanwhile.
 pub(super) fn forget_answers_of(transaction: &Transaction<'_>, user: UserId) -> Result<(), Error> {
     forget(transaction, "key_prefix in (select prefix from keys where user_id = $1)", user.into())
 }

@@ -1,4 +1,4 @@
-//! Holds what is stored against its bounds, in the transaction that stores it.
+//! Checks what is stored against its bounds, in the transaction that stores it.
 //!
 //! Writes that add something run alone, in a file as on a server, so what is counted here cannot change before the commit.
 //! A box counts for each of its owners.
@@ -65,7 +65,7 @@ pub(super) fn used_by_user(t: &Transaction<'_>, user: UserId, bound: Bound) -> R
 fn used_by_box(t: &Transaction<'_>, box_id: BoxId, bound: Bound) -> Result<u64, Error> {
     let sql = match bound {
         Bound::Files => "select files from box_sizes where box_id = $1",
-        // Whoever is invited is as good as a member: nothing refuses them when they come.
+        // Somebody who is invited counts as a member: nothing refuses them when they join.
         Bound::Members => {
             "select (select count(*) from memberships where box_id = $1)
              + (select count(*) from one_time_links where box_id = $1 and purpose = 'join')"
@@ -85,7 +85,7 @@ pub(super) fn limit(bounds: &Bounds, bound: Bound) -> u64 {
     bounds.limit(bound).saturating_mul(unit)
 }
 
-/// Refuses what brought an account past one of its bounds; asked after the change, which is not kept then.
+/// Refuses what brought an account past one of its bounds; called after the change, which is then rolled back.
 pub(super) fn check_user(
     t: &Transaction<'_>,
     settings: &Bounds,

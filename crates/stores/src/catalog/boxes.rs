@@ -212,12 +212,12 @@ impl Boxes for Sql {
 /// What a new owner of a box must have room for.
 const OWNING: &[Bound] = &[Bound::Boxes, Bound::StorageGb];
 
-/// Times are stored in milliseconds; a record just made shall equal the one read back.
+/// Times are stored in milliseconds; a record just created must equal the one read back.
 fn now_to_the_millisecond() -> Timestamp {
     Timestamp::from_millisecond(Timestamp::now().as_millisecond()).expect("now is a valid time")
 }
 
-/// Refuses a box that is not there or is going away.
+/// Refuses a box that does not exist or is being deleted.
 pub(super) fn must_exist(transaction: &Transaction<'_>, box_id: BoxId) -> Result<(), Fault> {
     let sql = "select 1 from boxes where id = $1 and deleting_at is null";
     match transaction.first(sql, &[box_id.into()])? {
@@ -226,7 +226,7 @@ pub(super) fn must_exist(transaction: &Transaction<'_>, box_id: BoxId) -> Result
     }
 }
 
-/// What a user is in a box, if anything.
+/// The role of a user in a box, if any.
 fn role_of(transaction: &Transaction<'_>, box_id: BoxId, user: UserId) -> Result<Option<Role>, Error> {
     let sql = "select role from memberships where box_id = $1 and user_id = $2";
     transaction.first(sql, &[box_id.into(), user.into()])?.map(|row| row.parse(0)).transpose()

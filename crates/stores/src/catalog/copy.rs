@@ -13,12 +13,12 @@ use crate::Error;
 /// Rows written in one transaction.
 const TOGETHER: usize = 500;
 
-/// The rows of a table, as their number and what stands for all of them whatever their order.
+/// The rows of a table: their number, and a fingerprint that does not depend on their order.
 type Sum = (u64, [u8; 32]);
 
 impl Sql {
-    /// Copies all tables from another catalog into this one, which nobody else uses; rows that are there stay, so that a
-    /// copy that was cut short can go on. Says how many rows each table has; a fault where they differ in the end.
+    /// Copies all tables from another catalog into this one, which nobody else uses; existing rows stay, so that an
+    /// interrupted copy can go on. Says how many rows each table has; a fault where they differ in the end.
     pub async fn copy_from(&self, other: &Sql) -> Result<BTreeMap<String, u64>, Error> {
         // One of the two is a file, which knows the order in which the tables were made: each only refers to earlier ones.
         let file = if self.database.server().is_none() { self } else { other };

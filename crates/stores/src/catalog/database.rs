@@ -18,13 +18,13 @@ use tokio::sync::oneshot;
 use super::{postgres, sql::Transaction, sqlite};
 use crate::{Error, postgres::Address};
 
-/// How long what was done already waits for a server that is away: most failovers are over by then, and most clients wait
-/// longer.
+/// How long to retry work that was already done while the server is away: most failovers are over by then, and most
+/// clients wait longer.
 const FAILOVER: Duration = Duration::from_secs(10);
 /// The pause between two tries.
 const PAUSE: Duration = Duration::from_millis(250);
 
-/// Told after the commit whether it held.
+/// Called after the commit, with whether it succeeded.
 pub(super) type Answer = Box<dyn FnOnce(Result<(), Error>) + Send>;
 /// What a piece of work does in its transaction, or without one where none could begin; kept if it says so.
 type Run = Box<dyn FnOnce(Result<&Transaction<'_>, Error>) -> (bool, Answer) + Send>;
@@ -39,7 +39,7 @@ pub(super) struct Work {
     pub(super) wipes: bool,
 }
 
-/// Beside whom a write may run, where a database has many writers.
+/// Which writes may run at the same time, where a database has many writers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Turn {
     /// Beside no other write. Right for everything, and the choice unless it happens with every request.
@@ -59,7 +59,7 @@ enum Kind {
 }
 
 impl Database {
-    /// Opens or makes the file, and brings its tables up to date.
+    /// Opens or creates the file, and brings its tables up to date.
     pub fn open(path: &std::path::Path) -> Result<Self, Error> {
         Ok(Database(Kind::Sqlite(sqlite::File::open(path)?)))
     }
@@ -189,7 +189,7 @@ impl Database {
             });
             let keep = result.is_ok();
             let answer = move |committed: Result<(), Error>| {
-                // The asker may be gone; the change stands all the same.
+                // The caller may be gone; the change remains.
                 let _ = sender.send(result.and_then(|value| committed.map(|()| value).map_err(Fault::from)));
             };
             (keep, Box::new(answer))
@@ -203,7 +203,7 @@ impl Database {
     }
 }
 
-/// What a panic said, for the log.
+/// The message of a panic, for the log.
 fn said(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(ToString::to_string);
     let text = text.or_else(|| panic.downcast_ref::<String>().cloned());

@@ -1,4 +1,4 @@
-//! Files and boxes that are going away.
+//! Files and boxes that are being deleted.
 
 use async_trait::async_trait;
 use engine::{
@@ -19,7 +19,7 @@ use super::{
 };
 use crate::Error;
 
-/// The originals of files that stay, and of versions of them that are under way.
+/// The originals of files that stay, and of versions of them that are in progress.
 const WANTED: &str = "select sha256 from files where status <> 'deleting'
     union select next_sha256 from files where next_sha256 is not null and status <> 'deleting'";
 
@@ -132,14 +132,14 @@ fn text(row: &Row) -> Result<String, Error> {
     Ok(row.text(0)?.to_string())
 }
 
-/// The originals of a file: the one in place, and that of a version under way.
+/// The originals of a file: the one in place, and that of a version in progress.
 fn originals(transaction: &Transaction<'_>, file: FileId) -> Result<Vec<String>, Error> {
     let sql = "select sha256 from files where id = $1
                union select next_sha256 from files where id = $1 and next_sha256 is not null";
     transaction.all(sql, &[file.into()])?.iter().map(text).collect()
 }
 
-/// How many of these no file of the box is of any more.
+/// How many of these no file of the box uses any more.
 fn last_of_box(transaction: &Transaction<'_>, box_id: BoxId, originals: &[String]) -> Result<u64, Error> {
     let sql = "select 1 from files where box_id = $1 and (sha256 = $2 or next_sha256 = $2)
                and status <> 'deleting' limit 1";

@@ -103,7 +103,7 @@ impl Files for Sql {
     }
 }
 
-/// The file with this id in this box, unless it is going away.
+/// The file with this id in this box, unless it is being deleted.
 pub(super) fn find(
     transaction: &Transaction<'_>,
     box_id: BoxId,
@@ -169,7 +169,7 @@ pub(super) fn set_tags(
     Ok(())
 }
 
-/// Holds what an owner says about a file against its bounds.
+/// Checks what an owner says about a file against its bounds.
 pub(super) fn check_labels(
     limits: &Bounds,
     known: Option<&FileRecord>,

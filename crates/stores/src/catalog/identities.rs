@@ -1,4 +1,4 @@
-//! Identities elsewhere: whose they are, and which account somebody gets whom a provider knows.
+//! Identities at providers: whose they are, and which account somebody from a provider gets.
 
 use engine::{
     Fault, Reason,
@@ -29,7 +29,7 @@ pub(super) fn has_any(transaction: &Transaction<'_>, user: UserId) -> Result<boo
     Ok(transaction.first(sql, &[user.into()])?.is_some())
 }
 
-/// The account, unless it was switched off.
+/// The account, unless it was disabled.
 pub(super) fn must_be_on(user: User) -> Result<User, Fault> {
     if user.disabled {
         return Err(Fault::new(
@@ -82,8 +82,9 @@ fn make(transaction: &Transaction<'_>, guest: &Guest, email: &Email, plan: PlanN
     Ok(user)
 }
 
-/// An account of the address is there. One that nobody holds, as the command line makes them, is for whoever proves the
-/// address. One that somebody holds is theirs, whatever its address: anybody may have chosen its password. Only an
+/// There is an account with this address. One that nobody holds, as the command line creates them, is for whoever
+/// proves the address. One that somebody holds is theirs, whatever its address: anybody may have chosen its password.
+/// Only an
 /// operator can let it be taken over, and then its holder until now keeps nothing that lets them in.
 fn take_over(transaction: &Transaction<'_>, user: User) -> Result<User, Fault> {
     let sql = "select 1 from users where id = $1 and password_hash is not null";

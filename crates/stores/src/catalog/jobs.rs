@@ -83,7 +83,7 @@ impl Jobs for Sql {
     }
 }
 
-/// Gives back to the queue what nobody has said for too long that they work on.
+/// Gives back to the queue the jobs whose worker has been silent for too long.
 pub(super) fn requeue_abandoned(transaction: &Transaction<'_>, alive: Alive) -> Result<u64, Error> {
     let sql = "update files set status = 'queued' where status = 'processing' and id in
                (select file_id from jobs where worker is not null and (heard_at < $1 or heard_at > $2))";
@@ -93,7 +93,7 @@ pub(super) fn requeue_abandoned(transaction: &Transaction<'_>, alive: Alive) -> 
     Ok(transaction.execute(sql, &alive.bounds())? as u64)
 }
 
-/// The oldest job of the user with the fewest under way, and of their boxes the one with the fewest; of equals, the one
+/// The oldest job of the user with the fewest in progress, and of their boxes the one with the fewest; of equals, the one
 /// that has waited longest for its turn. A box is its first owner's.
 fn claim(transaction: &Transaction<'_>, worker: &str, now: Timestamp) -> Result<Option<Job>, Fault> {
     let turn = transaction.first(

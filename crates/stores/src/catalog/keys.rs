@@ -71,7 +71,7 @@ impl Keys for Sql {
         let prefix = prefix.to_string();
         self.database
             .write(move |t| {
-                // Of no use to anybody any more, so there is nothing to mark.
+                // Nobody can use it any more, so there is nothing to mark.
                 let sql = "select 1 from keys where prefix = $1 and revoked_at is null";
                 if t.first(sql, &[prefix.as_str().into()])?.is_none() {
                     return Ok(false);
@@ -121,7 +121,7 @@ pub(super) fn bump_access_version(transaction: &Transaction<'_>) -> Result<(), F
     Ok(())
 }
 
-/// Revokes a key that was not revoked before; says how many that were.
+/// Revokes a key that was not revoked before; says how many there were.
 fn set_revoked(transaction: &Transaction<'_>, prefix: &str, now: Timestamp) -> Result<usize, Error> {
     let sql = "update keys set revoked_at = $1 where prefix = $2 and revoked_at is null";
     transaction.execute(sql, &[now.into(), prefix.into()])

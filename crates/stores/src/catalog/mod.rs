@@ -44,7 +44,7 @@ pub struct Sql {
 }
 
 impl Sql {
-    /// Opens the catalog at `path`, makes it where there is none, and brings its tables up to date.
+    /// Opens the catalog at `path`, creates it where there is none, and brings its tables up to date.
     pub fn open(path: &Path) -> Result<Self, Error> {
         Ok(Sql::of(Database::open(path)?))
     }

@@ -37,9 +37,9 @@ const MOST_SAID: usize = 7_900;
 /// In one process, ids share locks by their last byte: enough that two workers seldom meet.
 const LOCKS: usize = 64;
 
-/// This node, and what it has of the others.
+/// This node, and its links to the others.
 pub(super) struct Here {
-    /// Names it: new at every start, so that a node never takes over from itself.
+    /// Identifies it: new at every start, so that a node never takes over from itself.
     pub(super) id: String,
     changes: broadcast::Sender<Change>,
     /// Listens to the other nodes, once somebody here wants to know.
@@ -90,7 +90,7 @@ impl Nodes for Sql {
     }
 
     async fn bury_nodes(&self, silent_for: Duration) -> Result<u64, Fault> {
-        // Most of the time all are well, and finding that out should hold up nobody.
+        // Most of the time all nodes are alive, and checking that should delay nobody.
         let dead = "select 1 from nodes where id <> $3 and (heard_at < $1 or heard_at > $2) union all
                     select 1 from jobs where worker is not null and (heard_at < $1 or heard_at > $2) limit 1";
         let (node, silent) = (self.nodes.id.clone(), silent_for);
@@ -169,8 +169,8 @@ pub(super) struct Alive {
 }
 
 impl Alive {
-    /// Within `silent_for` before now. What was heard that much later than now was noted by a clock that has been set
-    /// back since: who is alive corrects it with the next beat. Where no time may pass, nobody is.
+    /// Within `silent_for` before now. A time that far in the future was recorded by a clock that has been set back
+    /// since; a node that is alive corrects it with its next beat. Where `silent_for` is zero, no node counts as alive.
     pub(super) fn now(transaction: &Transaction<'_>, silent_for: Duration) -> Result<Self, Error> {
         if silent_for.is_zero() {
             return Ok(Alive { since: Timestamp::MAX, until: Timestamp::MAX });
@@ -280,7 +280,7 @@ async fn listen(
     }
 }
 
-/// A change as it is announced: the node, the box, the file, its status, and what it was where it is going away. What is
+/// A change as it is announced: the node, the box, the file, its status, and what it was where it is being deleted. What is
 /// too long to be said is left out, the longest first.
 fn write_change(change: Change, own: &str) -> String {
     let Change { box_id, file, status, last } = change;

@@ -29,7 +29,8 @@ pub(super) const SELECT: &str =
     l.expires_at, l.made_by, maker.operator
     from one_time_links l left join boxes b on b.id = l.box_id left join users maker on maker.id = l.made_by";
 
-/// Whether the link `l` still stands: whoever made it may do now what it does, and whom it is for is not switched off. Only the
+/// Whether the link `l` is still valid: its maker may still do what it does, and the account it is for is not disabled.
+/// Only the
 /// server itself makes set-up links, without anybody's right.
 pub(super) const STANDS: &str = "(l.purpose = 'set_up' or exists (
     select 1 from users m left join memberships r on r.user_id = m.id and r.box_id = l.box_id
@@ -231,7 +232,7 @@ fn read(row: &Row) -> Result<OneTimeLink, Error> {
     })
 }
 
-/// Makes the account what the link says.
+/// Creates the account what the link says.
 fn take(
     transaction: &Transaction<'_>,
     link: OneTimeLink,
@@ -278,8 +279,8 @@ fn take(
     }
 }
 
-/// An account may have been made between the look at the link and its use: whoever holds the link is not thereby the holder
-/// of that account.
+/// An account may have been created after the link was looked at: whoever holds the link need not be the holder of that
+/// account.
 fn must_be_theirs(user: &User, newcomer: &Newcomer) -> Result<UserId, Fault> {
     if newcomer.signed_in == Some(user.id) {
         return Ok(user.id);
@@ -324,7 +325,7 @@ fn set_up_account(transaction: &Transaction<'_>, user: UserId, newcomer: &Newcom
     Ok(())
 }
 
-/// A link never takes a role down.
+/// A link never lowers a role.
 pub(super) fn join(
     transaction: &Transaction<'_>,
     box_id: BoxId,
@@ -346,7 +347,7 @@ pub(super) fn join(
     if has < Some(role) { set_role(transaction, box_id, user, role) } else { Ok(()) }
 }
 
-/// Ends what somebody's links could do and they themselves no longer may.
+/// Ends the links that do what their maker no longer may.
 pub(super) fn end_links_of(transaction: &Transaction<'_>, maker: UserId) -> Result<(), Error> {
     let sql = format!("delete from one_time_links as l where l.made_by = $1 and not ({STANDS})");
     transaction.execute(&sql, &[maker.into()])?;

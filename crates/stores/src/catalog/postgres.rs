@@ -21,11 +21,11 @@ use crate::{
     postgres::{Address, Connection, Pool, is_away},
 };
 
-/// Connections that read, a node: more only queue up inside the server.
+/// Connections that read, per node: more only queue up inside the server.
 const READERS: usize = 16;
-/// Connections that write, a node; see [`Turn`] for what runs beside what.
+/// Connections that write, per node; see [`Turn`] for what runs beside what.
 const WRITERS: usize = 6;
-/// Connections that hold locks, a node: one for each file that is being stored or deleted.
+/// Connections that hold locks, per node: one for each file that is being stored or deleted.
 const LOCKS: usize = 32;
 /// Pieces of work in one commit: bounds how long the first waits for the last.
 const MOST_PER_COMMIT: usize = 256;
@@ -146,12 +146,12 @@ impl Shared {
         &self.locks[usize::from(of_originals)]
     }
 
-    /// Makes the schema where it is named and missing, then the tables.
+    /// Creates the schema where it is named and missing, then the tables.
     async fn prepare(&self) -> Result<(), Error> {
         let connection = self.pool.get().await?;
         if let Some(schema) = &self.address.schema {
             let made = connection.batch_execute(&format!("create schema if not exists {schema}")).await;
-            // Two that make it at once: one of them fails, and it is there all the same.
+            // Two nodes may create it at once: one of them fails, and it exists all the same.
             made.or_else(|error| if error.code().is_some() { Ok(()) } else { Err(error) })?;
         }
         let done = migrations::run_on_server(&connection).await;
@@ -160,8 +160,8 @@ impl Shared {
         done
     }
 
-    /// Waits for what the connections are asked, on the calling thread: the other tasks of an async thread are given to
-    /// another one first.
+    /// Waits for a connection's answer on the calling thread: the other tasks of an async thread are handed to another
+    /// one first.
     fn wait<T>(&self, future: impl Future<Output = T>) -> T {
         let wait = || {
             let _inside = self.runtime().enter();

@@ -1,4 +1,4 @@
-//! Boxes to be indexed anew, and their latest queries.
+//! Boxes to be indexed again, and their latest queries.
 
 use async_trait::async_trait;
 use engine::{

@@ -1,4 +1,4 @@
-//! Passwords, tries that were counted, and places that are known. Identities elsewhere are in `identities`.
+//! Passwords, tries that were counted, and places that are known. Identities at providers are in `identities`.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{Error, blobs::hexadecimal};
 
-/// Tries this old count no more.
+/// Attempts this old no longer count.
 const FORGOTTEN_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
 /// Places that were not signed in from for so long are not known any more.
 const KNOWN_FOR: Duration = Duration::from_secs(90 * 24 * 60 * 60);
@@ -31,7 +31,7 @@ const MOST_PLACES: i64 = 40;
 impl SignIns for Sql {
     async fn count_try(&self, subjects: &[Subject], now: Timestamp) -> Result<Option<Duration>, Fault> {
         let subjects = subjects.to_vec();
-        // Need not survive a power cut, but a restart.
+        // Must survive a restart, but not a power cut.
         self.database.write_soon(Turn::Alone, move |t| Ok(count(t, &subjects, now)?)).await
     }
 
@@ -101,7 +101,7 @@ impl SignIns for Sql {
                 let sql = "delete from sessions where user_id = $1 and id <> $2";
                 t.execute(sql, &[user.into(), here.into()])?;
                 t.execute("delete from known_places where user_id = $1", &[user.into()])?;
-                // Set-up, new password, another identity: none of them outlives the password they were asked for with.
+                // Set-up, new password, another identity: none of these links outlives the password.
                 t.execute("delete from one_time_links where user_id = $1", &[user.into()])?;
                 Ok(())
             })

@@ -90,7 +90,7 @@ impl Row {
         self.text(column)?.parse().map_err(|wrong| Error::Corrupt(format!("column {column}: {wrong}")))
     }
 
-    /// An address as it was stored: rules that came later make no account unreadable.
+    /// An address as it was stored: rules that came later must not make an account unreadable.
     pub(crate) fn email(&self, column: usize) -> Result<Email, Error> {
         Ok(Email::stored(self.text(column)?))
     }
@@ -110,7 +110,7 @@ impl Row {
     }
 }
 
-/// A transaction under way.
+/// A transaction in progress.
 pub(crate) struct Transaction<'a>(pub(super) Session<'a>);
 
 /// Where a transaction runs.
@@ -169,8 +169,8 @@ impl Transaction<'_> {
         }
     }
 
-    /// Ends a query that takes its rows of a table for itself and passes over those that somebody else has: nothing to
-    /// say to a database with one writer.
+    /// Ends a query that takes its rows of a table for itself and passes over those that somebody else has: a database
+    /// with one writer does not need it.
     pub(crate) fn skipping_taken(&self, table: &str) -> String {
         match &self.0 {
             Session::Sqlite(_) => String::new(),

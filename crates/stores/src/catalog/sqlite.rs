@@ -66,7 +66,7 @@ pub(super) struct File {
 }
 
 impl File {
-    /// Opens or makes the file, and brings its tables up to date.
+    /// Opens or creates the file, and brings its tables up to date.
     pub(super) fn open(path: &Path) -> Result<Self, Error> {
         let mut connection = connect(path)?;
         migrations::run_on_file(&mut connection)?;
@@ -107,13 +107,13 @@ fn connect(path: &Path) -> Result<Connection, Error> {
     connection.pragma_update(None, "journal_mode", "wal")?;
     connection.pragma_update(None, "synchronous", "full")?;
     connection.pragma_update(None, "foreign_keys", true)?;
-    // What is deleted shall not linger in free pages.
+    // What is deleted must not remain in free pages.
     connection.pragma_update(None, "secure_delete", true)?;
     Ok(connection)
 }
 
 fn write_until_closed(connection: &Connection, queue: &Receiver<Work>) {
-    // What was deleted right before a crash may still stand in the log.
+    // What was deleted right before a crash may still be in the log.
     let mut wiped = wipe(connection);
     loop {
         let first = match wiped {
@@ -131,7 +131,7 @@ fn write_until_closed(connection: &Connection, queue: &Receiver<Work>) {
     }
 }
 
-/// Empties the log of changes, in which what was deleted still stands; `false` where a reader is in the middle of it.
+/// Empties the log of changes, which still holds what was deleted; `false` where a reader is in the middle of it.
 fn wipe(connection: &Connection) -> bool {
     let emptied = connection.busy_timeout(WIPE_WAIT).and_then(|()| {
         connection.query_row("pragma wal_checkpoint(truncate)", [], |row| Ok(row.get::<_, i64>(0)? == 0))
@@ -159,7 +159,7 @@ fn commit_together(connection: &Connection, waiting: Vec<Work>) -> bool {
         let _ = connection.execute_batch("rollback");
     }
     let wiped = !wipes || wipe(connection);
-    // Work that never ran drops its sender, which its asker sees as a closed store.
+    // Work that never ran drops its sender, which its caller sees as a closed store.
     let failure = outcome.err().map(|error| error.to_string());
     for answer in answers {
         answer(match &failure {

@@ -165,7 +165,7 @@ fn charge(transaction: &Transaction<'_>, column: &str, value: Value) -> Result<(
             charge_day(transaction, user, &row, charged)?;
         }
     }
-    // It stays for a moment, for whoever does not hear of this commit.
+    // It stays for a while, for a caller that does not learn of this commit.
     let sql = format!(
         "update unit_reservations set settled = 2, expires_at = $2 where {column} = $1 and settled = 1"
     );

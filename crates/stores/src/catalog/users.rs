@@ -219,7 +219,7 @@ pub(super) fn find_user_by_email(
     row.map(|row| read_user(&row)).transpose()
 }
 
-/// Makes an account. Whoever is `invited_by` somebody who is no operator comes with an address that nobody vouches for.
+/// Creates an account. Whoever is `invited_by` somebody who is no operator comes with an address that nobody vouches for.
 pub(super) fn add(
     transaction: &Transaction<'_>,
     user: &NewUser,

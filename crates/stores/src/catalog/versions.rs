@@ -1,4 +1,4 @@
-//! The versions of a file: which one can be read, which one waits beside it, and what becomes of both.
+//! The versions of a file: which one can be read, which one waits next to it, and what becomes of both.
 //!
 //! A version waits beside another only where that one can be read (`indexed_at` is set). So there are four states: a first
 //! version that is to be read, one that could not be, one that can, and one that can with a newer one beside it, which is to
@@ -64,7 +64,7 @@ pub(super) fn add(
             let bounds = &[Bound::StorageGb, Bound::QueuedFiles];
             bounds::check_owners(transaction, limits, box_id, bounds)?;
         }
-        // Who is past a bound that was lowered may still put something smaller in place.
+        // An owner who is over a bound that was lowered may still upload something smaller.
         UploadOutcome::Replaced if known.is_some_and(|known| new.size > known.size) => {
             bounds::check_owners(transaction, limits, box_id, &[Bound::StorageGb])?;
         }
@@ -97,7 +97,7 @@ fn insert(transaction: &Transaction<'_>, box_id: BoxId, new: &NewFile) -> Result
     Ok(id)
 }
 
-/// An upload of a file that is there already: the same bytes change nothing but what is said about them, other bytes
+/// An upload of a file that exists already: the same bytes change nothing but what is said about them, other bytes
 /// wait beside the old ones until they were read.
 fn update(
     transaction: &Transaction<'_>,

@@ -74,7 +74,7 @@ impl Boxes {
         Some(self.take(&mut open, id))
     }
 
-    /// The box, made where it is missing.
+    /// The box, created where it is missing.
     pub(super) fn made(&self, id: BoxId) -> Result<Arc<OpenBox>, Fault> {
         fs::create_dir_all(self.folder(id)).map_err(Fault::internal)?;
         Ok(self.take(&mut self.lock(id), id))

@@ -55,7 +55,7 @@ struct Wanted {
 }
 
 impl Embedded {
-    /// The index kept under `root`, which is made where it is missing.
+    /// The index kept under `root`, which is created where it is missing.
     pub fn open(root: impl Into<PathBuf>, bounds: Bounds) -> io::Result<Self> {
         let root = root.into();
         let drafts = Boxes::new(root.join("drafts"), bounds)?;

@@ -297,7 +297,7 @@ impl OpenBox {
         })
     }
 
-    /// Overwritten pages still stand in the write-ahead log until it is checkpointed and cut; a reader in the middle
+    /// Overwritten pages remain in the write-ahead log until it is checkpointed and cut; a reader in the middle
     /// of the log only puts that off until the next change.
     fn wipe(&self, connection: &Connection) -> Result<(), Fault> {
         connection.query_row("pragma wal_checkpoint(truncate)", [], |_| Ok(())).map_err(Fault::internal)

@@ -52,7 +52,7 @@ const MIGRATIONS: &[&str] = &["
     create table changes (number integer primary key autoincrement, file integer not null);
 "];
 
-/// Opens a box's file for changing, making it where it is missing.
+/// Opens a box's file for changing, creating it where it is missing.
 pub(super) fn open_for_writing(path: &Path) -> Result<Connection> {
     let mut connection = Connection::open(path)?;
     set_up(&connection)?;
@@ -83,7 +83,7 @@ fn version(connection: &Connection) -> Result<u32> {
 fn set_up(connection: &Connection) -> Result<()> {
     // A reader only ever waits for a checkpoint, a writer for another process' writer: both are short.
     connection.busy_timeout(Duration::from_secs(10))?;
-    // 2 MiB of pages a connection: the upper levels of the trees of a million chunks fit, and 128 boxes stay cheap.
+    // 2 MiB of pages per connection: the upper levels of the trees of a million chunks fit, and 128 boxes stay cheap.
     connection.execute_batch("pragma cache_size = -2048;")?;
     connection.set_prepared_statement_cache_capacity(32);
     Ok(())

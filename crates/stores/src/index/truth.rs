@@ -311,7 +311,7 @@ pub(super) fn each_passage(
     Ok(())
 }
 
-/// The languages of the box's chunks, most frequent first; `None` stands for those that could not be told.
+/// The languages of the box's chunks, most frequent first; `None` stands for those that could not be detected.
 pub(super) fn languages(connection: &Connection) -> Result<Vec<Option<String>>> {
     connection
         .prepare_cached("select language from chunks group by language order by count(*) desc")?

@@ -1,4 +1,4 @@
-//! The users' windows on disk: one fixed slot a user, rewritten in place on every count.
+//! The users' windows on disk: one fixed slot per user, rewritten in place on every count.
 //!
 //! A slot write goes to the system's cache (under a microsecond), which outlives a killed process; the disk follows
 //! at the system's pace, so only a power cut can lose the last few counts.
@@ -30,7 +30,7 @@ pub(super) struct Journal {
 }
 
 impl Journal {
-    /// Opens or makes the file; gives the windows it holds and the slot of each.
+    /// Opens or creates the file; gives the windows it holds and the slot of each.
     pub(super) fn open(path: &Path) -> Result<(Self, Slotted), Error> {
         let failed = || Error::io(format!("opening {}", path.display()));
         let mut file = OpenOptions::new()

@@ -29,13 +29,13 @@ pub(super) struct Window {
 }
 
 impl Window {
-    /// The window in force: `known` while it lasts, else a new one that would open now.
+    /// The current window: `known` while it lasts, else a new one that would open now.
     fn current(known: Option<Window>, limit: Limit, now_ms: i64) -> Window {
         known.filter(|window| window.is_open(limit, now_ms)).unwrap_or_else(|| Window::opening(now_ms))
     }
 
     /// Whether it goes on. A window that opens in the future does not: the clock was set back, and whoever was refused
-    /// then would be refused until the time comes round again.
+    /// then would be refused until that time comes again.
     fn is_open(self, limit: Limit, now_ms: i64) -> bool {
         self.closes_ms(limit) > now_ms && self.opened_ms <= now_ms + AHEAD_MS
     }
@@ -70,7 +70,7 @@ struct State {
 }
 
 impl Memory {
-    /// Goes on counting where the journal at `path` stands.
+    /// Continues counting from the journal at `path`.
     pub fn open(limits: Limits, path: &Path) -> Result<Self, Error> {
         let (journal, users) = Journal::open(path)?;
         let state = State { keys: HashMap::new(), users, journal, swept_ms: 0 };

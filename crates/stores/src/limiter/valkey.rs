@@ -1,4 +1,4 @@
-//! Counting in Valkey or Redis, for many nodes: one script a request, in one slot of a cluster.
+//! Counting in Valkey or Redis, for many nodes: one script per request, in one slot of a cluster.
 //!
 //! Where the server is away, each node counts by itself up to its share of the limits, or refuses, as the settings say.
 

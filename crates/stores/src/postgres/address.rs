@@ -16,7 +16,7 @@ const DEAD_AFTER: Duration = Duration::from_secs(10);
 /// A database and how to talk to it.
 ///
 /// `postgresql://user:password@one:5432,two:5432/name?target_session_attrs=read-write`, as libpq reads it, and two
-/// parameters of ours: `schema` names the schema that our tables are in (made where it is missing), `sslrootcert` a PEM
+/// parameters of ours: `schema` names the schema that our tables are in (created where it is missing), `sslrootcert` a PEM
 /// file of the authority to trust in place of the system's.
 #[derive(Clone)]
 pub(crate) struct Address {

@@ -1,4 +1,4 @@
-//! Connections to `PostgreSQL`: how they are made, kept and given up. The catalog and the index both stand on this.
+//! Connections to `PostgreSQL`: how they are made, kept and given up. The catalog and the index both use this.
 
 mod address;
 mod pool;
@@ -12,7 +12,7 @@ use tokio_postgres::error::SqlState;
 use crate::Error;
 
 /// Whether the server is at fault and not the statement: it went away, is starting, stopping or full, or is a standby
-/// that is not to be written to. Another try on another connection may mend it.
+/// that is not to be written to. Another try on another connection may succeed.
 pub(crate) fn is_away(error: &tokio_postgres::Error) -> bool {
     let Some(code) = error.code() else { return true };
     let known = [

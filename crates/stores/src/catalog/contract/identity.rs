@@ -1,4 +1,4 @@
-//! Who somebody is: one-time links and identities elsewhere.
+//! Who somebody is: one-time links and identities at providers.
 
 use engine::{
     Reason,
@@ -218,7 +218,7 @@ async fn links_of_an_operator_die_with_the_office() {
     assert!(!fresh.stands([1; 32]).await && !fresh.stands([2; 32]).await);
     catalog.set_user_operator(ada.id, true).await.unwrap();
     assert!(!fresh.stands([1; 32]).await && !fresh.stands([2; 32]).await);
-    // Nobody is let in to an account that is off, nor with a link from before a new password.
+    // Nobody is let in to an account that is disabled, nor with a link from before a new password.
     let reset = Purpose::Reset { user: ada.id, email: ada.email.clone() };
     catalog.add_link(link(reset.clone(), [3; 32], Some(&operator))).await.unwrap();
     let here = catalog.begin_session(session(&ada, [1; 32])).await.unwrap();

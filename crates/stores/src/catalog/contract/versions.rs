@@ -79,7 +79,7 @@ struct Subject<'a> {
     fresh: &'a Fresh,
     writing: Writing,
     file: Option<FileId>,
-    /// Originals that were said to be superfluous.
+    /// Originals that were said to be unneeded.
     superseded: BTreeSet<String>,
 }
 

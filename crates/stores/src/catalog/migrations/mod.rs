@@ -45,8 +45,8 @@ pub(super) async fn run_on_server(connection: &Connection) -> Result<(), Error> 
     run_steps(connection, "catalog_steps", STEPS, Some(ALIVE)).await
 }
 
-/// Counts nodes that were heard of just now and know fewer steps than `$1`. One that says nothing of it is of the first
-/// version that ran beside others.
+/// Counts nodes that were heard of just now and know fewer steps than `$1`. One that does not report it is of the first
+/// version that could run on several nodes.
 const ALIVE: &str = "select count(*) from nodes where coalesce(knows, 6) < $1
                      and heard_at > extract(epoch from clock_timestamp()) * 1000 - 15000";
 
@@ -62,7 +62,7 @@ mod tests {
         Some((Pool::new(Address::parse(&url).unwrap(), 1).get().await.unwrap(), url))
     }
 
-    /// The steps of a version to come.
+    /// The steps of a future version.
     fn with(step: Step) -> Vec<Step> {
         let known = STEPS.iter().map(|step| Step { ..*step });
         known.chain([step]).collect()

@@ -33,7 +33,7 @@ use crate::{
     postgres::{Address, Connection, Pool},
 };
 
-/// Connections a node to each server: a search uses two.
+/// Connections per node to each server: a search uses two.
 const CONNECTIONS: usize = 32;
 
 /// The index of all boxes in one database, with replicas of it to read from.
@@ -52,7 +52,7 @@ struct Shared {
     growing: Mutex<HashMap<i64, i64>>,
 }
 
-/// A transaction under way; undone where it is dropped before its end.
+/// A transaction in progress; undone where it is dropped before its end.
 struct Transaction(Connection);
 
 impl Transaction {
@@ -68,7 +68,7 @@ struct Content {
     number: i64,
     model: Option<String>,
     chunks: i64,
-    /// Terms of all chunks, in their texts and in what stands above them.
+    /// Terms of all chunks, in their texts and in what is above them.
     terms: (i64, i64),
     /// Most frequent first; an empty one is unknown.
     languages: Vec<String>,

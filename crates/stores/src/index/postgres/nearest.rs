@@ -35,7 +35,7 @@ pub(super) async fn find(
     let (query, limit) = (Half::of(vector), recall.limit);
     let rows = match recall.only {
         None => {
-            // Box and limit are part of the text: only so does the planner know which index is good for it.
+            // Box and limit are part of the text: only then does the planner know which index it can use.
             let sql = format!(
                 "select f.id, v.ordinal, v.distance from
                  (select file, ordinal, half::halfvec({dimensions}) <#> $1 as distance from index_vectors
@@ -85,7 +85,7 @@ pub(super) async fn find(
         .collect()
 }
 
-/// A vector as pgvector keeps it: 16 bits a number.
+/// A vector as pgvector keeps it: 16 bits per number.
 #[derive(Debug, Clone)]
 pub(super) struct Half(Vec<f16>);
 

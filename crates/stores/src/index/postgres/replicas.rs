@@ -89,7 +89,7 @@ impl Replica {
         }
     }
 
-    /// Leaves it alone for a while, after it failed.
+    /// Does not ask it for a while after it failed.
     pub(super) fn rest(&self, error: &Error) {
         tracing::warn!(%error, "A replica of the index failed; using the primary instead");
         self.pool.forget_idle();

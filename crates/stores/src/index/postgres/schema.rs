@@ -95,8 +95,8 @@ const TABLES: &str = "
     alter table index_postings set (autovacuum_vacuum_insert_scale_factor = 0.05);
 ";
 
-/// A name's revision grows with every change of what it leads to: so a replica that has it all can be told from one that
-/// is behind. Triggers see to it, for nodes of the version before make changes too.
+/// A name's revision grows with every change of what it leads to: so an up-to-date replica can be told from one that is
+/// behind. Triggers see to it, for nodes of the version before make changes too.
 const REVISIONS: &str = "
     create sequence index_revisions;
     alter table index_names add column revision bigint not null default 0;

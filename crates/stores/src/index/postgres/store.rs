@@ -137,7 +137,7 @@ async fn existing(
     row.map(|row| Ok((row.try_get(0)?, row.try_get(1)?))).transpose()
 }
 
-/// The same, made where there is none.
+/// The same, created where there is none.
 async fn made(connection: &Connection, box_id: BoxId, draft: bool) -> Result<(i64, Option<String>), Error> {
     if let Some(found) = existing(connection, box_id, draft).await? {
         return Ok(found);

@@ -19,7 +19,7 @@ use crate::{Error, postgres::Connection};
 /// Postings in one row: an entry of the server's index has room for 2,700 bytes, and a posting takes ten at most.
 pub(super) const MOST_IN_PART: usize = 200;
 
-/// How many terms a chunk has in its text, and in what stands above it.
+/// How many terms a chunk has in its text, and in what is above it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Length {
     pub(super) body: u32,
@@ -146,7 +146,7 @@ async fn numbers(
     rows.iter().map(|row| Ok(row.try_get(0)?)).collect()
 }
 
-/// Candidates with the names of their files. One whose file was stored anew meanwhile is gone.
+/// Candidates with the names of their files. One whose file was stored again meanwhile is gone.
 async fn named(
     connection: &Connection,
     content: &Content,

@@ -1,10 +1,10 @@
 //! BM25 for the indexes that score by themselves, with the values that tantivy has too.
 
-/// How fast more of the same word stops to count, and how much a long text is held against it.
+/// How fast further occurrences of a word stop counting, and how much a long text is penalised.
 const SATURATION: f32 = 1.2;
 const LENGTH_WEIGHT: f32 = 0.75;
 
-/// What is counted of a term in one field of a chunk: its text, or what stands above it.
+/// What is counted of a term in one field of a chunk: its text, or what is above it.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::index) struct Field {
     rarity: f32,

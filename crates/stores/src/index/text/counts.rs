@@ -9,11 +9,11 @@ use super::{analyzer::Analyzer, terms::QUERY_LANGUAGES};
 /// The terms of one chunk.
 #[derive(Debug, Default)]
 pub(in crate::index) struct Counts {
-    /// How often each term occurs in the text, and in what stands above it.
+    /// How often each term occurs in the text, and in what is above it.
     pub(in crate::index) terms: HashMap<String, (u32, u32)>,
     /// Terms in the text.
     pub(in crate::index) body: u32,
-    /// Terms in what stands above it.
+    /// Terms in what is above it.
     pub(in crate::index) head: u32,
 }
 
@@ -24,7 +24,7 @@ pub(in crate::index) fn count_terms(chunk: &Chunk, title: &str) -> Counts {
     count(&analyzer, [&*chunk.text, &*chunk.lead], above)
 }
 
-/// Counts the terms of a text and of what stands above it.
+/// Counts the terms of a text and of what is above it.
 pub(super) fn count<'a>(
     analyzer: &Analyzer,
     body: [&str; 2],

@@ -2,7 +2,7 @@
 //!
 //! A small box has its terms in memory ([`small`]), read when first asked and forgotten at each change: that is faster than
 //! opening files. A larger one has it in a folder beside its file. Its last commit names the change of the truth that it
-//! includes; what came later is caught up when it is opened, and an index that is ahead of the truth is made anew.
+//! includes; what came later is caught up when it is opened, and an index that is ahead of the truth is made again.
 
 mod analyzer;
 mod bm25;
@@ -139,7 +139,7 @@ impl Text {
         open.rewrite().map_err(Fault::internal)
     }
 
-    /// The truth did not take the change that was written down: what is on disk is worth nothing.
+    /// The truth did not take the change that was recorded: what is on disk is worth nothing.
     pub(super) fn withdraw(&self) {
         self.state.lock().open = None;
         self.discard();
@@ -221,7 +221,7 @@ impl Text {
             .ok_or_else(|| Fault::internal("a new text index does not belong to its box"))
     }
 
-    /// Opens or makes the index on disk; `None` where it holds what the truth never took, or is further behind than the
+    /// Opens or creates the index on disk; `None` where it holds what the truth never took, or is further behind than the
     /// truth remembers.
     fn caught_up(&self, connection: &Connection, latest: i64) -> Result<Option<Open>, Fault> {
         let mut open = self.open_folder().map_err(Fault::internal)?;
@@ -270,7 +270,7 @@ impl Open {
         self.write(connection, behind.into_iter(), latest).map(|()| true)
     }
 
-    /// Writes these files as the truth has them now: anew, or not at all where they are gone.
+    /// Writes these files as the truth has them now: again, or not at all where they are gone.
     fn write(
         &mut self,
         connection: &Connection,

@@ -1,4 +1,4 @@
-//! One bit a dimension: on which side of the mean a vector lies. A scan of these finds the few worth an exact look.
+//! One bit per dimension: on which side of the mean a vector lies. A scan of these finds the few worth an exact look.
 
 use half::{
     f16,
@@ -9,7 +9,7 @@ use half::{
 #[derive(Debug)]
 pub(super) struct Codes {
     mean: Vec<f32>,
-    /// Words of 64 bits a code.
+    /// Words of 64 bits per code.
     words: usize,
     bits: Vec<u64>,
 }

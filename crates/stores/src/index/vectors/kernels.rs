@@ -1,6 +1,6 @@
 //! The inner loops over vectors, in the best form that this machine can run.
 //!
-//! Every form computes what [`portable`] computes; the tests hold them against each other.
+//! Every form computes what [`portable`] computes; the tests compare them with each other.
 #![allow(unsafe_code)]
 
 /// The inner loops, chosen once.

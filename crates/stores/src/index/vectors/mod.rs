@@ -1,6 +1,6 @@
 //! The vectors of a box: finds the nearest.
 //!
-//! Up to [`EXACT`] vectors are scanned one by one. Beyond, one bit a dimension is kept beside them: a scan of the bits
+//! Up to [`EXACT`] vectors are scanned one by one. Beyond, one bit per dimension is kept beside them: a scan of the bits
 //! leaves the nearest few thousand, a finer look at the same bits the nearest few hundred, and only those are compared
 //! exactly. Beyond [`WHOLE`] the bits alone stay in memory (48 MB for a million vectors of 384), and the few hundred are
 //! read from the box's file: a large box costs a sixteenth of its vectors, and the page cache decides how fast they are.
@@ -108,7 +108,7 @@ impl Vectors {
         }
         self.halves.truncate(to * self.dimensions);
         if to == 0 {
-            // Nothing is left to tell whole from coded by: start anew.
+            // Nothing is left to tell whole from coded by: start again.
             (self.codes, self.halves) = (None, Vec::new());
         }
         self.count = to;
