@@ -4,7 +4,7 @@
 //! Accounts share the model: the one that has used least of it lately goes first, so that a few searches of one account do not
 //! wait behind the many of another.
 //!
-//! Callers are answered through a oneshot channel; one that was dropped marks its texts as not worth running. The queue
+//! Callers are answered through a oneshot channel; a caller that dropped it no longer needs its texts. The queue
 //! is bounded in tokens, because tokens are what costs time.
 
 use std::collections::VecDeque;
@@ -24,7 +24,7 @@ use crate::runtime::Sequence;
 /// How long one batch should take: a query that just missed it waits at most this long.
 const BATCH_TIME: Duration = Duration::from_millis(25);
 
-/// Tokens a second before anything was measured: a slow processor without vector units.
+/// Tokens per second before anything was measured: a slow processor without vector units.
 const FIRST_GUESS: f64 = 2_000.0;
 
 /// After this time half of what an account has used is forgotten.
@@ -40,7 +40,7 @@ pub(crate) trait Model: Send + Sync + 'static {
     /// How many sequences run at the same time.
     fn threads(&self) -> usize;
 
-    /// One answer a sequence, in order.
+    /// One answer per sequence, in order.
     fn run(&self, batch: &[&Work]) -> Vec<Self::Output>;
 }
 
@@ -69,7 +69,7 @@ struct Queues<O> {
     urgent: Queue<O>,
     /// What is being indexed.
     patient: Queue<O>,
-    /// Tokens a second, as last measured.
+    /// Tokens per second, as last measured.
     speed: f64,
     closed: bool,
 }

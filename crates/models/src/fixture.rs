@@ -14,7 +14,7 @@ pub(crate) enum Numbers {
     F32,
     F16,
     Bf16,
-    /// With one scale a row; vectors stay F32.
+    /// With one scale per row; vectors stay F32.
     I8,
 }
 

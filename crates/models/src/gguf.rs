@@ -24,7 +24,7 @@ use crate::{Patience, Remote, RemoteAnswerer};
 /// The wait before a child that died is started again; doubled up to the longest, and short again once one has lived long.
 const FIRST_WAIT: Duration = Duration::from_secs(1);
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
-/// How long connecting to the child may take, and how often an answer is begun anew while it loads.
+/// How long connecting to the child may take, and how often an answer is begun again while it loads.
 const CONNECT: Duration = Duration::from_secs(5);
 const ATTEMPTS: u32 = 5;
 
@@ -33,9 +33,9 @@ const ATTEMPTS: u32 = 5;
 pub struct Gguf {
     /// The model.
     pub file: PathBuf,
-    /// llama.cpp's server, or whatever takes the same options.
+    /// llama.cpp's server, or a program that takes the same options.
     pub program: PathBuf,
-    /// What is started to start the program: it must end the program when this process ends.
+    /// The command that starts the program, and that must end it when this process ends.
     pub launcher: Vec<std::ffi::OsString>,
     /// Tokens that the model reads and writes at most, over all answers at once.
     pub context: u32,

@@ -1,8 +1,8 @@
 //! `WordPiece`: texts to token ids exactly as the `tokenizers` crate does it for BERT, many times faster.
 //!
 //! Speed matters because the chunker counts tokens all the time. Exactness is tested against what `tokenizers` itself
-//! answered (`bench/models/tokens.py`). The truncation and padding that a `tokenizer.json` may ask for are ignored: long
-//! texts are the chunker's affair.
+//! answered (`bench/models/tokens.py`). The truncation and padding that a `tokenizer.json` may ask for are ignored:
+//! long texts are up to the chunker.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -145,7 +145,7 @@ impl Tokenizer {
 
     /// The ids of a text without special tokens.
     pub fn encode(&self, text: &str) -> Vec<u32> {
-        // English has about four and a half bytes a token.
+        // English has about four and a half bytes per token.
         let mut ids = Vec::with_capacity(text.len() / 4 + 2);
         self.walk(text, &mut |id| ids.push(id));
         ids

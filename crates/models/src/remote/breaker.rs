@@ -21,7 +21,7 @@ struct State {
     closed_until: Option<Instant>,
 }
 
-/// A request under way; dropped before it went well, it counts as a failure.
+/// A request in progress; dropped before it went well, it counts as a failure.
 pub(super) struct Trial {
     breaker: Arc<Breaker>,
     well: bool,

@@ -145,7 +145,7 @@ impl Embedder for RemoteEmbedder {
     }
 
     fn count_tokens(&self, text: &str) -> usize {
-        // Common vocabularies take four bytes a token in English and fewer elsewhere: rather too many than too few.
+        // Common vocabularies take four bytes per token in English and fewer elsewhere: rather too many than too few.
         text.len().div_ceil(3)
     }
 

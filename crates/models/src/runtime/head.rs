@@ -1,4 +1,4 @@
-//! From hidden states to an answer: one vector a text, or one score a pair.
+//! From hidden states to an answer: one vector per text, or one score per pair.
 
 use crate::weights::{Checkpoint, Pooling, Shape, WeightsError};
 

@@ -6,7 +6,7 @@ use std::sync::{Condvar, Mutex, PoisonError};
 /// Splits work over threads. Scoped threads are started for each batch: a batch takes tens of milliseconds and
 /// a start some tens of microseconds, so that keeping threads alive would buy nothing but complexity.
 pub(crate) struct Pool<S> {
-    /// One scratch a thread, kept from batch to batch.
+    /// One scratch per thread, kept from batch to batch.
     scratches: Mutex<Vec<S>>,
     returned: Condvar,
     threads: usize,

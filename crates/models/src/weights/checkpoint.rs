@@ -35,7 +35,7 @@ impl Checkpoint {
         Ok(Checkpoint { mapped: vec![mapped], ..Checkpoint::new(named) })
     }
 
-    /// Adds the tensors of another file. One that is in both is an error: which of them was meant, nobody could say.
+    /// Adds the tensors of another file. One that is in both is an error: there is no way to tell which one was meant.
     pub(crate) fn and(mut self, other: Checkpoint) -> Result<Self, WeightsError> {
         for (name, stored) in other.tensors {
             if self.tensors.contains_key(&name) {
@@ -118,7 +118,7 @@ struct Entry {
 
 /// Reads the header of a `.safetensors` file.
 ///
-/// 8-bit weights are an `I8` tensor `name` with an `F32` tensor `name.scale` of one scale a row.
+/// 8-bit weights are an `I8` tensor `name` with an `F32` tensor `name.scale` of one scale per row.
 fn safetensors(file: Bytes) -> Result<Vec<(String, Stored)>, WeightsError> {
     let malformed = |what: &str| WeightsError::Malformed(format!("not a safetensors file: {what}"));
     let bytes = (*file).as_ref();

@@ -108,7 +108,7 @@ pub(super) fn names() -> String {
     KNOWN.iter().map(|known| known.name).collect::<Vec<_>>().join(", ")
 }
 
-/// How a known model stands below `models/fetched`.
+/// The state of a known model below `models/fetched`.
 #[derive(Debug)]
 pub struct ModelStatus {
     pub model: &'static Known,

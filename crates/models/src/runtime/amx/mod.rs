@@ -1,6 +1,6 @@
 //! The encoder on AMX tiles: linear layers in 8 bits, attention in bf16, residuals in f32.
 //!
-//! Activations travel as panels of one cache line a row ([`product::Panels`], [`product::Steps`]), so that every
+//! Activations travel as panels of one cache line per row ([`product::Panels`], [`product::Steps`]), so that every
 //! product, and every head's queries, are read tile by tile without repacking, and sequences need no padding.
 
 mod attention;
@@ -18,7 +18,7 @@ use product::{Finish, Panels, Steps};
 
 pub(crate) use product::Weights;
 
-/// Whether this processor and this kernel let us use tiles. Asked once: the answer is the process's for good.
+/// Whether this processor and this kernel let us use tiles. Asked once: the answer is the process's permanently.
 pub(crate) fn available() -> bool {
     static AVAILABLE: LazyLock<bool> = LazyLock::new(|| {
         let tiles = std::arch::x86_64::__cpuid_count(7, 0).edx;
