@@ -15,7 +15,7 @@ use stores::blobs::{Blobs, Staged};
 use tokio::sync::{Notify, broadcast};
 use tokio_util::sync::CancellationToken;
 
-/// How often it is looked whether a deletion is to be finished.
+/// How often to check whether a deletion is to be finished.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// After how many such looks originals are compared with what files want: once a day.
 const SWEEP_AFTER: u32 = 24 * 60 * 60;
@@ -110,7 +110,7 @@ impl Library {
         let Deletion { file, originals, last_of_box } = deletion;
         let writing = Writing::for_operator(file.box_id);
         let removed = self.index.remove(&writing, file.id).await?;
-        // An earlier index of the box that is kept to go back to, or one under way, is not to keep it either.
+        // An earlier index of the box that is kept to go back to, or one in progress, is not to keep it either.
         self.index.draft().remove(&writing, file.id).await?;
         for sha256 in originals {
             self.remove_original(&sha256).await?;

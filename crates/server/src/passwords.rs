@@ -13,12 +13,12 @@ const AT_ONCE: usize = 4;
 pub const SHORTEST: usize = 8;
 /// Longer ones only cost time.
 const LONGEST: usize = 1000;
-/// The hash of nothing that anybody knows: compared with where there is no account, so that its absence takes as long to
-/// tell as a wrong password.
+/// The hash of a password that nobody knows: compared with where there is no account, so that this takes as long as a
+/// wrong password.
 const NOBODY: &str =
     "$argon2id$v=19$m=19456,t=2,p=1$YWJzZW50YWJzZW50YWJz$3b2E0ZJv6l0x1m1r8oJ0m2Zg1oT0kqk7l1wq0v8o1yM";
 
-/// Passwords that are found sooner are refused. Whoever guesses at an account from everywhere has about 1,500 tries a day
+/// Passwords that are found sooner are refused. Whoever guesses at an account from everywhere has about 1,500 tries per day
 /// (docs/accounts.md), so these take a year on average; `password1234` is among the first 12,000.
 const FEWEST_GUESSES: f64 = 1e6;
 

@@ -22,14 +22,14 @@ use tokio_util::sync::CancellationToken;
 
 use crate::library::Library;
 
-/// How often it is looked whether one is wanted.
+/// How often to check whether one is wanted.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// Hits that are compared.
 const COMPARED: usize = 10;
-/// Queries of one box that wait to be written down.
+/// Queries of one box that wait to be recorded.
 const WAITING: usize = 50;
 
-/// Queries that were asked lately, until they are written down.
+/// Queries that were asked lately, until they are recorded.
 #[derive(Default)]
 pub struct RecentQueries(Mutex<HashMap<BoxId, VecDeque<RecentQuery>>>);
 
@@ -45,7 +45,7 @@ impl RecentQueries {
         queries.push_back(RecentQuery { box_id, query: query.to_string(), found });
     }
 
-    /// Writes them down.
+    /// Records them.
     pub async fn write_down(&self, catalog: &dyn Catalog) -> Result<(), Fault> {
         let waiting = std::mem::take(&mut *self.0.lock());
         if waiting.is_empty() {
@@ -59,7 +59,7 @@ fn places(hits: &SearchHits) -> Vec<(FileId, u32)> {
     hits.hits.iter().take(COMPARED).map(|hit| (hit.id.file, hit.chunk.page)).collect()
 }
 
-/// Does what operators ask for until shutdown.
+/// Runs the reindexings that operators request, until shutdown.
 pub async fn run(library: &Library, ingest: &Ingest, search: &Search, shutdown: CancellationToken) {
     loop {
         let worked = tokio::select! {
@@ -80,7 +80,7 @@ pub async fn run(library: &Library, ingest: &Ingest, search: &Search, shutdown: 
     }
 }
 
-/// Does one that is wanted; `false` where none is.
+/// Runs one that was requested; `false` where there is none.
 pub async fn next(library: &Library, ingest: &Ingest, search: &Search) -> Result<bool, Fault> {
     let Some((box_id, action)) = library.catalog.take_reindex().await? else { return Ok(false) };
     let writing = Writing::for_operator(box_id);

@@ -1,4 +1,4 @@
-//! Reads queued files, a few at a time: claims a job, runs the ingest path, writes down what came of it.
+//! Reads queued files, a few at a time: claims a job, runs the ingest path, records the result.
 
 use std::{
     sync::{
@@ -31,7 +31,7 @@ const TRIES: u32 = 4;
 /// files back, and that does not count; but one that is killed thrice with the same file open is not risked again.
 const DEATHS: u32 = 3;
 
-/// Works until shutdown; what is under way then is given back to the queue.
+/// Works until shutdown; what is in progress then is given back to the queue.
 pub async fn run(library: Arc<Library>, ingest: Ingest, name: String, shutdown: CancellationToken) {
     while !shutdown.is_cancelled() {
         let woken = library.wake.notified();
@@ -85,7 +85,7 @@ async fn work(library: &Arc<Library>, ingest: &Ingest, job: &Job, worker: &str) 
     tell(library, job).await;
 }
 
-/// Reads one file and writes down what came of it; `false` where the job was no longer ours.
+/// Reads one file and records the result; `false` where the job was no longer ours.
 async fn process(library: &Arc<Library>, ingest: &Ingest, job: &Job, worker: &str) -> Result<bool, Fault> {
     tell(library, job).await;
     if job.deaths() >= DEATHS {
@@ -175,7 +175,7 @@ async fn write(library: &Library, job: &Job, worker: &str, outcome: JobOutcome) 
     Ok(finished.written)
 }
 
-/// Only trouble of ours is worth another try, and not for ever.
+/// Only a failure of ours is worth another try, and only a few times.
 fn retry_or_fail(job: &Job, failure: Option<&ParseFailure>) -> JobOutcome {
     let ours = failure.is_none_or(|failure| failure.kind == FailureKind::Internal);
     if ours && job.failures + 1 < TRIES {

@@ -1,4 +1,4 @@
-//! Style sheets, script and icon: part of the binary, named by their content, so that a browser keeps each for good.
+//! Style sheets, script and icon: part of the binary, named by their content, so that a browser keeps each permanently.
 
 use sha2::{Digest, Sha256};
 use stores::blobs::hexadecimal;

@@ -64,9 +64,9 @@ pub struct Parts {
     pub metrics: Metrics,
     /// Hashes passwords.
     pub passwords: Passwords,
-    /// Sign-in with an account elsewhere, where that is set.
+    /// Sign-in with an account at a provider, where that is set.
     pub oidc: Option<Provider>,
-    /// Failed sign-ins that were written down.
+    /// Failed sign-ins that were recorded.
     pub failures: Failures,
     /// Style sheets, script and icon.
     pub assets: Assets,

@@ -17,7 +17,7 @@ use nix::sys::{prctl::set_pdeathsig, signal::Signal};
 use super::Models;
 use crate::config::{AnswererKind, AnswererSettings};
 
-/// How long connecting may take, and how often an answer is begun anew.
+/// How long connecting may take, and how often an answer is begun again.
 const CONNECT: Duration = Duration::from_secs(10);
 const ATTEMPTS: u32 = 3;
 

@@ -35,7 +35,7 @@ use crate::{
 /// The first word on the command line of a parser's child process.
 pub const PARSE_CHILD: &str = "parse-child";
 
-/// A server that is put together, and what it needs beside its requests.
+/// A server that is put together, and what it needs besides its requests.
 pub struct Assembled {
     /// What requests reach.
     pub app: App,

@@ -19,9 +19,9 @@ use super::{
 };
 use crate::assemble;
 
-/// How often it is looked whether the server has deleted a box.
+/// How often to check whether the server has deleted a box.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
-/// How long the old copy of a box that was moved stays, for searches that are under way there.
+/// How long the old copy of a box that was moved stays, for searches that are in progress there.
 const LAST_SEARCHES: Duration = Duration::from_secs(5);
 
 const WHICH_LIST: &str = "With an API key (QUIRE_API_KEY or --key) and no data folder named (--data, QUIRE_DATA, \

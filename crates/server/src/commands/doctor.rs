@@ -117,7 +117,7 @@ fn limits(config: &Config) -> Finding {
     Finding { what: "limits", state: State::of(well), text: text.into() }
 }
 
-/// Whether a parser in the hands of a hostile file could do more than answer.
+/// Whether a parser that a hostile file has taken over could do more than answer.
 async fn sandbox(data: &Path, config: &Config) -> Finding {
     let (well, text) = match assemble::missing_of_sandbox(data, config).await {
         Ok(missing) if missing.is_empty() => {

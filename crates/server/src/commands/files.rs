@@ -194,7 +194,7 @@ impl Item {
     }
 }
 
-/// One bar for everything and one for the file that is under way; none where a script reads.
+/// One bar for everything and one for the file that is in progress; none where a script reads.
 struct Bars {
     bars: MultiProgress,
     overall: ProgressBar,

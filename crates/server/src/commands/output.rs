@@ -25,7 +25,7 @@ pub(super) fn say(text: &str) {
     let _ = stdout().flush();
 }
 
-/// A remark beside the result, for a person who watches; scripts do not get it.
+/// A remark in addition to the result, for a person at a terminal; scripts do not get it.
 pub(super) fn note(text: &str) {
     if stderr().is_terminal() {
         let _ = writeln!(stderr(), "{text}");
@@ -41,7 +41,7 @@ pub(super) struct Working {
     start: JoinHandle<()>,
 }
 
-/// Says `text` beside a turning sign for as long as the result lives.
+/// Shows `text` next to a spinner until the result is dropped.
 pub(super) fn working(json: bool, text: &str) -> Working {
     let bar = ProgressBar::new_spinner().with_message(text.to_string());
     if json {

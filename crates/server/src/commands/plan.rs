@@ -1,4 +1,4 @@
-//! `quire plan`: how many intelligence units a month, and how much an account may hold.
+//! `quire plan`: how many intelligence units per month, and how much an account may hold.
 
 use clap::{Args, Subcommand};
 use engine::{
@@ -34,7 +34,7 @@ pub(super) enum Command {
 #[derive(Args)]
 #[group(required = true, multiple = true)]
 pub(super) struct LimitArgs {
-    /// Intelligence units a month
+    /// Intelligence units per month
     #[arg(long)]
     units: Option<u64>,
     /// Gigabytes of files in all boxes that one user owns
@@ -58,7 +58,7 @@ pub(super) struct LimitArgs {
 }
 
 impl LimitArgs {
-    /// What was given, laid over what was said before.
+    /// The values given, merged over the earlier ones.
     fn over(&self, mut quota: Quota) -> Quota {
         for bound in Bound::IN_PLANS {
             let given = match bound {

@@ -24,13 +24,13 @@ use crate::{
     logging, reindex, sessions, site, worker,
 };
 
-/// How often it is written down when keys were last used.
+/// How often the last use of keys is recorded.
 const WRITE_DOWN_EVERY: Duration = Duration::from_secs(5);
 /// How often a node says that it is alive, and looks whether others are.
 const BEAT_EVERY: Duration = Duration::from_secs(3);
 /// How long a node is silent before the others take over from it.
 const DEAD_AFTER: Duration = Duration::from_secs(15);
-/// How often what has expired is swept out of the catalog; nothing but its size depends on it.
+/// How often expired records are deleted from the catalog; only its size depends on it.
 const SWEEP_EVERY: Duration = Duration::from_secs(60);
 
 /// How long the first start waits for its sample documents; then they are processed while it serves.
@@ -60,7 +60,7 @@ pub(super) struct Announcement<'a> {
     pub(super) url: &'a str,
     /// The account that the set-up link is for; without one the link creates one.
     pub(super) account: Option<UserId>,
-    /// A box whose files are processed before anything is promised.
+    /// A box whose files are processed before the text is printed.
     pub(super) reading: Option<Reading>,
     /// The text, given the line about the dashboard.
     pub(super) text: &'a (dyn Fn(&str) -> String + Sync),
@@ -78,7 +78,7 @@ impl Announcement<'_> {
     }
 }
 
-/// Settings, logging and the listener: what must work before anything is promised.
+/// Settings, logging and the listener: what must work before anything else is tried.
 pub(super) async fn prepare(global: &Global, listen: Listen) -> Result<(TcpListener, Config), Fault> {
     let mut config = global.settings()?;
     logging::start(&config.log).map_err(local)?;
@@ -131,7 +131,7 @@ pub(super) async fn serve(
     Ok(())
 }
 
-/// Waits until the files of a box are processed, or for as long as one would wait for a promise.
+/// Waits until the files of a box are processed, but no longer than [`SAMPLE_WITHIN`].
 async fn processed(app: &App, reading: &Reading) -> Result<(), Fault> {
     let _working = output::working(false, "Processing the sample documents");
     let mut changes = app.library.listen();
@@ -180,8 +180,8 @@ async fn stop_on_signal(mut signals: Signals, shutdown: CancellationToken, grace
     std::process::exit(1);
 }
 
-/// Ends the process in time whatever it is doing, blocking work and a runtime that is stuck included: a thread of its own
-/// waits for nobody. Nothing is lost by it that a killed process would not lose.
+/// Ends the process in time whatever it is doing, even if work blocks or the runtime is stuck: it uses a thread of its
+/// own. Nothing is lost by it that a killed process would not lose.
 fn end_within(grace: Duration) {
     std::thread::spawn(move || {
         std::thread::sleep(grace);
@@ -250,7 +250,7 @@ async fn write_down_uses(app: App, shutdown: CancellationToken) {
     }
 }
 
-/// Keeps this node among the living, hears the others, and takes over from those that died.
+/// Reports that this node is alive, listens to the others, and takes over from those that died.
 pub(super) async fn beat(app: App, shutdown: CancellationToken) {
     let beating = async {
         loop {

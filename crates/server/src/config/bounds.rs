@@ -33,7 +33,7 @@ pub struct BoundSettings {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LoadSettings {
-    /// Searches and answers at once; 0: four a core.
+    /// Searches and answers at once; 0: four per core.
     pub calls: usize,
     /// Of them, those of one account; 0: half.
     pub calls_of_one: usize,

@@ -20,7 +20,7 @@ pub(super) fn read_file(path: &Path) -> Result<(String, Table), ConfigError> {
     Ok((name, table))
 }
 
-/// Lays the layers over each other.
+/// Merges the layers.
 pub(super) fn layered(
     file: Option<(String, Table)>,
     environment: impl Iterator<Item = (String, String)>,
@@ -72,7 +72,8 @@ fn unknown<'a>(origin: &str, path: &str, known: impl Iterator<Item = &'a str>) -
     ConfigError::new(format_args!("{origin}: there is no setting {path}{nearest}"))
 }
 
-/// How alike two names must be for one to be a typo of the other: `topk` and `top_k` are (0.95), `colour` and `cursor`
+/// How similar two names must be for one to count as a typo of the other: `topk` and `top_k` are (0.95), `colour` and
+/// `cursor`
 /// are not (0.7).
 const ALIKE: f64 = 0.8;
 

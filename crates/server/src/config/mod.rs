@@ -31,7 +31,7 @@ pub struct Config {
     pub connections: Connections,
     /// How long each wait lasts at most.
     pub deadlines: Deadlines,
-    /// How much is too much.
+    /// Limits on requests.
     pub limits: LimitSettings,
     /// How much one account, box or file may hold.
     pub bounds: BoundSettings,
@@ -57,9 +57,9 @@ pub struct Config {
     pub units: Units,
     /// API keys.
     pub keys: Keys,
-    /// Who makes accounts.
+    /// Who can create accounts.
     pub accounts: Accounts,
-    /// Signing in to the dashboard with an account elsewhere.
+    /// Signing in to the dashboard with an account at a provider.
     pub oidc: Oidc,
     /// What is logged, and how.
     pub log: Log,
@@ -81,7 +81,7 @@ pub struct Http {
     pub private_key: Option<PathBuf>,
     /// Further names and addresses in a self-signed certificate.
     pub certificate_names: Vec<String>,
-    /// Proxies that are believed.
+    /// Proxies that are trusted.
     pub trusted_proxies: Vec<IpAddr>,
     /// What links start with.
     #[serde(deserialize_with = "empty_is_none")]
@@ -107,11 +107,11 @@ pub enum Tls {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LimitSettings {
-    /// Requests a key.
+    /// Requests per key.
     pub key_requests: u32,
     /// In so many seconds.
     pub key_window_s: u32,
-    /// Requests a user.
+    /// Requests per user.
     pub user_requests: u32,
     /// In so many seconds.
     pub user_window_s: u32,
@@ -135,7 +135,7 @@ impl LimitSettings {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct IngestSettings {
-    /// Files read at the same time; 0: one a core.
+    /// Files read at the same time; 0: one per core.
     pub workers: usize,
     /// Languages for text recognition.
     pub ocr_languages: String,
@@ -154,7 +154,7 @@ pub struct ModelSettings {
     pub embedder: String,
     /// Name, folder or address of the reranker; empty: none.
     pub reranker: String,
-    /// Threads for one batch; 0: one a core.
+    /// Threads for one batch; 0: one per core.
     pub threads: usize,
     /// A remote embedder's name there.
     pub embedder_model: String,
@@ -331,7 +331,7 @@ pub enum WhenAway {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Units {
-    /// Units a month.
+    /// Units per month.
     pub monthly: u64,
     /// Status when they are used up.
     pub exhausted_status: u16,
@@ -371,19 +371,19 @@ pub struct Oidc {
     /// Address of the provider; `None`: no such sign-in.
     #[serde(deserialize_with = "empty_is_none")]
     pub issuer: Option<String>,
-    /// What we are called there.
+    /// Our client id there.
     pub client_id: String,
-    /// What we prove it with.
+    /// Our client secret there.
     #[serde(deserialize_with = "empty_is_none")]
     pub client_secret: Option<String>,
     /// What the button says.
     pub label: String,
-    /// Whether whoever the provider knows gets an account.
+    /// Whether everybody whom the provider knows gets an account.
     pub create_accounts: bool,
 }
 
 impl Oidc {
-    /// A provider is asked over HTTPS; only one on this very machine may do without.
+    /// A provider is reached over HTTPS; only one on this machine may use plain HTTP.
     fn issuer_is_safe(&self) -> bool {
         let Some(issuer) = &self.issuer else { return true };
         let Some(rest) = issuer.strip_prefix("http://") else { return issuer.starts_with("https://") };
@@ -423,7 +423,7 @@ pub enum LogFormat {
     Json,
 }
 
-/// A setting that is wrong, said so that it can be put right.
+/// A wrong setting, described so that it can be fixed.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct ConfigError(String);

@@ -14,9 +14,9 @@ pub struct Connections {
     pub most: usize,
     /// Of one network; 0: no bound.
     pub per_network: usize,
-    /// Long answers under way to one API key.
+    /// Long answers in progress to one API key.
     pub streams_per_key: usize,
-    /// Long answers under way to one user.
+    /// Long answers in progress to one user.
     pub streams_per_user: usize,
 }
 
@@ -73,7 +73,7 @@ impl Deadlines {
 
 /// What the time between the signal to stop and the end of the process is for.
 pub struct Grace {
-    /// Requests under way finish.
+    /// Requests in progress finish.
     pub drain: Duration,
     /// What is left of them says that it ends, and is cut.
     pub ending: Duration,
@@ -85,9 +85,9 @@ impl Http {
         Duration::from_secs(self.shutdown_grace_s)
     }
 
-    /// The parts of that; the rest is for writing down what is only in memory.
+    /// The parts of that; the rest is for recording what is only in memory.
     pub fn grace(&self) -> Grace {
-        /// A second for each: telling, cutting, writing down.
+        /// A second for each: telling, cutting, recording.
         const LAST: Duration = Duration::from_secs(3);
         let grace = self.shutdown_grace();
         let last = LAST.min(grace / 2);

@@ -28,7 +28,7 @@ pub(super) async fn send(State(app): State<App>, Path(name): Path<String>) -> Re
     }
 }
 
-/// What browsers ask for unasked.
+/// What browsers request on their own.
 pub(super) async fn icon(State(app): State<App>) -> Response {
     (StatusCode::FOUND, [(header::LOCATION, app.assets.icon.clone())]).into_response()
 }

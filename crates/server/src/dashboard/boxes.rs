@@ -1,4 +1,4 @@
-//! The boxes one has a part in, and making one.
+//! The boxes that somebody is a member of, and creating one.
 
 use askama::Template;
 use axum::extract::State;
@@ -58,7 +58,7 @@ pub(super) async fn list(State(app): State<App>, who: SignedIn) -> Shown {
     page::show(&BoxesPage { frame: Frame::new(&app, &who.0, "Boxes", Place::Boxes), boxes })
 }
 
-/// Makes a box and goes there.
+/// Creates a box and goes there.
 pub(super) async fn add(State(app): State<App>, who: SignedIn, fields: Fields) -> Shown {
     let name: BoxName = fields.parse("name")?;
     let record = app.catalog.add_box(name, who.user().id).await?;

@@ -350,7 +350,7 @@ struct ReceiptPage {
     receipt: ReceiptLine,
 }
 
-/// Deletes it for good, and says what went.
+/// Deletes it permanently, and says what went.
 pub(super) async fn delete(State(app): State<App>, AtFile { at, file }: AtFile<Writing>) -> Shown {
     let receipt = app.library.delete(&at.right, file.id).await?.ok_or_else(no_such_file)?;
     audit::note(&app, &at.who.0, Action::FileDeleted, Some(at.here.id), file.name.as_str()).await?;

@@ -1,4 +1,4 @@
-//! The files of a box: the list, what is done to several at once, and how they fare, live.
+//! The files of a box: the list, actions on several at once, and their live status.
 
 use std::convert::Infallible;
 

@@ -46,7 +46,7 @@ struct KeysPage {
     frame: Frame,
     keys: Vec<KeyRow>,
     boxes: Vec<(BoxId, String, Role)>,
-    /// The key that was just made; shown this once.
+    /// The key that was just created; shown this once.
     fresh: Option<String>,
     address: String,
 }
@@ -111,7 +111,7 @@ pub(super) async fn list(State(app): State<App>, who: SignedIn, origin: Origin) 
     render(&app, &who, &origin, None).await
 }
 
-/// Makes a key and shows it, once.
+/// Creates a key and shows it, once.
 pub(super) async fn add(State(app): State<App>, who: SignedIn, origin: Origin, fields: Fields) -> Shown {
     let name: KeyName = fields.parse("name")?;
     let days: Option<u32> = fields.optional("days")?;

@@ -1,4 +1,4 @@
-//! Who is what in a box.
+//! Who has which role in a box.
 
 use askama::Template;
 use axum::extract::State;
@@ -56,7 +56,7 @@ impl Waiting {
     }
 }
 
-/// An invitation that was just made.
+/// An invitation that was just created.
 pub(super) struct Fresh {
     pub(super) email: String,
     /// Its link, shown this once; `None` where it waits for somebody to vouch for the address.
@@ -168,7 +168,7 @@ pub(super) async fn change(
     app.catalog.grant(&at.right, user, role).await?;
     audit::note(&app, &at.who.0, Action::MemberChanged, Some(at.here.id), format!("{email} to {role}"))
         .await?;
-    // Whoever gives up managing has no business here any more.
+    // Somebody who gave up managing can no longer see this page.
     let path = if user == at.who.user().id { "" } else { "/members" };
     Ok(page::go(format!("/boxes/{}{path}?done=member-changed", at.here.id)))
 }

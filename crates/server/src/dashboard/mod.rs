@@ -1,8 +1,8 @@
 //! The dashboard: what people see at `/`, from the same binary, without a request to anybody else.
 //!
-//! A request goes `visit → csrf → page::present → a handler`: [`visit`] finds out who it is, [`csrf`] that they mean it,
-//! [`mod@page`] turns what comes back into something to look at. [`ROUTES`] is all there is, and says what each takes; a handler
-//! gets in hand what it asks for in its arguments ([`permit`]), and can reach nothing without.
+//! A request goes `visit → csrf → page::present → a handler`: [`visit`] finds out who it is, [`csrf`] that the request
+//! comes from one of our pages, [`mod@page`] renders the result. [`ROUTES`] lists every route and the right it needs; a
+//! handler receives that right as an argument ([`permit`]), and can reach nothing without it.
 
 mod assets;
 mod audit;
@@ -42,14 +42,14 @@ pub(crate) use page::{nowhere, with_page_headers};
 
 use crate::app::App;
 
-/// What a route takes of whoever asks.
+/// What a route requires of the visitor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Needs {
     /// Nothing.
     Nothing,
     /// To be signed in.
     SignedIn,
-    /// A part in the box in the path: viewer or more.
+    /// A role in the box in the path: viewer or more.
     Reading,
     /// To be editor of it or more.
     Writing,
@@ -67,7 +67,7 @@ pub struct Route {
     pub method: Method,
     /// The path, with `{box_id}` and the like.
     pub path: &'static str,
-    /// What it takes.
+    /// What it requires.
     pub needs: Needs,
     handler: fn() -> MethodRouter<App>,
 }
@@ -114,7 +114,7 @@ pub const ROUTES: &[Route] = &[
     form("/boxes/{box_id}/search", Needs::Reading, || post(search::search)),
     page("/boxes/{box_id}/chat", Needs::Reading, || get(chat::show)),
     form("/boxes/{box_id}/chat", Needs::Reading, || post(chat::ask)),
-    // Who is what in it.
+    // Who has which role in it.
     page("/boxes/{box_id}/members", Needs::Reading, || get(members::list)),
     form("/boxes/{box_id}/members", Needs::Managing, || post(members::add)),
     form("/boxes/{box_id}/members/{user_id}/role", Needs::Managing, || post(members::change)),
@@ -138,7 +138,7 @@ pub const ROUTES: &[Route] = &[
     form("/account/connect", Needs::SignedIn, || post(oidc::connect)),
     form("/account/sessions/{session_id}/end", Needs::SignedIn, || post(profile::end_session)),
     form("/account/sign-out-everywhere", Needs::SignedIn, || post(profile::sign_out_everywhere)),
-    // Looking after the server.
+    // Administering the server.
     page("/operator/users", Needs::Operating, || get(operator::users::list)),
     form("/operator/users", Needs::Operating, || post(operator::users::invite)),
     form("/operator/users/{user_id}/change", Needs::Operating, || post(operator::users::change)),

@@ -26,7 +26,7 @@ use super::{
 };
 use crate::{app::App, passwords, sessions};
 
-/// How long a set-up link works: it is printed anew at every start.
+/// How long a set-up link works: it is printed again at every start.
 const SET_UP_LIFE: Duration = Duration::from_secs(24 * 60 * 60);
 /// How long an invitation waits: over a holiday.
 pub(super) const JOIN_LIFE: Duration = Duration::from_secs(14 * 24 * 60 * 60);
@@ -46,7 +46,7 @@ pub(super) fn new_link(
     (link, format!("{base}/welcome?token={token}"))
 }
 
-/// Makes a link and gives its address below `base`.
+/// Creates a link and gives its address below `base`.
 pub(super) async fn make(
     catalog: &dyn Catalog,
     base: impl std::fmt::Display,
@@ -112,7 +112,7 @@ async fn email_of(app: &App, user: UserId) -> Result<Option<Email>, Fault> {
     Ok(app.catalog.users().await?.into_iter().find(|known| known.id == user).map(|user| user.email))
 }
 
-/// What the page asks, by what the link is good for and who follows it.
+/// What the page asks, depending on what the link does and who follows it.
 async fn page_for(
     app: &App,
     visit: &Visit,

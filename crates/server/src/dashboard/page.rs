@@ -1,4 +1,4 @@
-//! Pages: what they have in common, how trouble looks, and the headers they go out with.
+//! Pages: what they have in common, how errors look, and their headers.
 
 use std::sync::Arc;
 
@@ -201,7 +201,8 @@ struct ErrorPage<'a> {
     request: String,
 }
 
-/// What trouble looks like: our script gets the error object, people get a page, whoever is not signed in gets the way in.
+/// How errors look: our script gets the error object, people get a page, and visitors who are not signed in get the
+/// sign-in page.
 fn failed(app: &App, visit: &Visit, fault: &Fault, id: Option<&RequestId>, reading: bool) -> Response {
     let status = StatusCode::from_u16(fault.reason.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     if visit.script {

@@ -1,4 +1,4 @@
-//! What a handler gets in hand: who is signed in, the box in the path with the right to it, the file in it.
+//! What a handler receives: who is signed in, the box in the path with the right to it, the file in it.
 
 use std::sync::Arc;
 

@@ -151,7 +151,7 @@ async fn run(app: &App, at: &InBox<Reading>, origin: &Origin, wanted: &Wanted) -
     let units = cost::search(&found.work, found.hits.len());
     let mut hits = Vec::new();
     for hit in found.hits {
-        // A file that went away meanwhile takes its hits with it.
+        // A file that was deleted meanwhile takes its hits with it.
         if let Some(file) = app.catalog.files(&at.right, &[hit.id.file]).await?.pop().flatten() {
             hits.push(shot(hit, file.name.as_str(), hits.len() + 1));
         }

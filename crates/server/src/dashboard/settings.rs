@@ -1,4 +1,4 @@
-//! A box's settings: its name, its owner, its end.
+//! A box's settings: rename it, hand it over, delete it.
 
 use askama::Template;
 use axum::extract::State;

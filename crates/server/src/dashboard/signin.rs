@@ -81,7 +81,7 @@ pub(super) async fn show(
     render(&app, &visit, "", &next, None).await
 }
 
-/// What a try came to.
+/// The result of a try.
 enum Tried {
     Right(Box<User>),
     Wrong,
@@ -119,7 +119,7 @@ async fn counted_with(app: &App, visit: &Visit, email: &Email) -> Result<Vec<Sub
     Ok(subjects)
 }
 
-/// A try at what is no address: no account can be meant, but the network is told apart from one that makes none.
+/// An attempt with something that is not an address: it can mean no account, but it counts against the network.
 async fn tried_nobody(app: &App, visit: &Visit) -> Result<Tried, Fault> {
     let network = [Subject::Network(visit.network.clone())];
     let wait = app.catalog.count_try(&network, Timestamp::now()).await?;
@@ -154,7 +154,7 @@ fn too_many(wait: Duration) -> String {
     format!("Too many attempts. Wait {wait}, then try again.")
 }
 
-/// Signs in, or says that address and password do not fit: not which of them.
+/// Signs in, or says that the address or the password is wrong, but not which of them.
 pub(super) async fn sign_in(State(app): State<App>, Visiting(visit): Visiting, fields: Fields) -> Shown {
     let (email, next) = (fields.text("email"), fields.text("next"));
     let tried = match email.parse::<Email>() {

@@ -19,7 +19,7 @@ impl Snippets {
         }
         let body = body.to_string();
         let url = format!("{origin}{BASE}/boxes/{box_id}/retrieve-documents");
-        // In a shell a quote ends the text, stands by itself, and begins it anew.
+        // In a shell a quote ends the text, stands by itself, and begins it again.
         let quoted = body.replace('\'', r"'\''");
         Snippets {
             curl: format!(

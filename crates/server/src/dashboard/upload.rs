@@ -1,4 +1,4 @@
-//! Uploads from the browser: one file a request, many requests one after the other.
+//! Uploads from the browser: one file per request, many requests one after the other.
 
 use axum::{
     extract::State,

@@ -1,4 +1,5 @@
-//! Account → Usage: units against the quota, by day and by key, what the account holds, and how the rate limits stand.
+//! Account → Usage: units against the quota, by day and by key, what the account holds, and the state of the rate
+//! limits.
 
 use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
 //! Who a request comes from: the cookie, the sign-in behind it, the address.
 //!
 //! Every browser holds one random token in a cookie that scripts cannot read. Signing in always makes a new one, so a token
-//! that was foisted on somebody never becomes a sign-in; the catalog knows only its hash.
+//! that was planted on somebody never becomes a sign-in; the catalog knows only its hash.
 
 use std::{sync::Arc, time::Duration};
 
@@ -31,7 +31,7 @@ const COOKIE: &str = "__Host-quire";
 const KNOWN_COOKIE: &str = "__Host-quire-known";
 /// How long a browser keeps it.
 const KNOWN_FOR: Duration = Duration::from_secs(90 * 24 * 60 * 60);
-/// How exact "last used" is: a write a minute, not one a click.
+/// How exact "last used" is: one write per minute, not one per click.
 const TOUCH_AFTER: Duration = Duration::from_secs(60);
 /// Characters kept of what a browser says it is.
 const LONGEST_AGENT: usize = 200;
@@ -66,7 +66,7 @@ pub(super) struct Visit {
 }
 
 impl Visit {
-    /// Somebody of whom nothing is known, nor asked.
+    /// A visitor about whom nothing is known.
     pub(super) fn nobody() -> Self {
         Visit {
             token: String::new(),

@@ -6,7 +6,7 @@ use ring::signature::{
 };
 use serde::{Deserialize, de::DeserializeOwned};
 
-/// Clocks may differ by so many seconds.
+/// Clocks may differ by this many seconds.
 const LEEWAY: i64 = 60;
 
 /// The provider's keys.
@@ -68,7 +68,7 @@ enum Audience {
 }
 
 impl Claims {
-    /// Whether the token is from whom we asked, for us, for this very sign-in, and still good.
+    /// Whether the token is from whom we asked, for us, for this sign-in, and still valid.
     pub(super) fn check(
         &self,
         issuer: &str,

@@ -44,7 +44,7 @@ const FORMAT: &str = "A line of QUESTIONS.jsonl names what should be found, by f
   {\"question\": \"What is covered?\", \"truth\": \"All parts are covered. [warranty.pdf#page=4]\"}
 Without a page any page of the file counts. Every question is one search and costs its units.";
 
-/// What came of one question.
+/// The result of one question.
 struct Outcome {
     question: Question,
     /// What was found, best first, each place once.

@@ -1,4 +1,4 @@
-//! Looking after the server: accounts, plans, its health. Gives no sight of anybody's boxes.
+//! Administering the server: accounts, plans, its health. Shows nothing of anybody's boxes.
 
 pub(super) mod plans;
 pub(super) mod system;

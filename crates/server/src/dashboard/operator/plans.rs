@@ -1,4 +1,4 @@
-//! Plans: how many units a month, and how much an account on it may hold.
+//! Plans: how many units per month, and how much an account on it may hold.
 
 use askama::Template;
 use axum::extract::State;
@@ -80,7 +80,7 @@ pub(in crate::dashboard) async fn list(State(app): State<App>, by: AsOperator) -
     page::show(&PlansPage { frame: Frame::new(&app, &by.who.0, "Plans", Place::Plans), plans, usual, bounds })
 }
 
-/// Makes a plan, or changes one.
+/// Creates a plan, or changes one.
 pub(in crate::dashboard) async fn put(State(app): State<App>, by: AsOperator, fields: Fields) -> Shown {
     let mut quota = Quota::default();
     for bound in Bound::IN_PLANS {

@@ -1,4 +1,4 @@
-//! Accounts: invite, change, switch off.
+//! Accounts: invite, change, disable.
 
 use askama::Template;
 use axum::extract::State;
@@ -93,7 +93,7 @@ pub(in crate::dashboard) async fn list(State(app): State<App>, by: AsOperator) -
     render(&app, &by, None).await
 }
 
-/// Makes a link by which somebody makes their account.
+/// Creates a link by which somebody makes their account.
 pub(in crate::dashboard) async fn invite(
     State(app): State<App>,
     by: AsOperator,
@@ -118,7 +118,7 @@ async fn find(app: &App, id: UserId) -> Result<User, Fault> {
     user.ok_or_else(|| Fault::new(Reason::NotFound, "there is no such account"))
 }
 
-/// Another plan, operator or not, on or off.
+/// Changes the plan, the operator right, or whether the account is enabled.
 pub(in crate::dashboard) async fn change(
     State(app): State<App>,
     by: AsOperator,
@@ -146,7 +146,7 @@ pub(in crate::dashboard) async fn change(
     Ok(page::go("/operator/users?done=user-changed"))
 }
 
-/// Makes a link by which somebody chooses a new password.
+/// Creates a link by which somebody chooses a new password.
 pub(in crate::dashboard) async fn password_link(
     State(app): State<App>,
     by: AsOperator,
