@@ -50,7 +50,7 @@ fn too_many(most: u64, what: &str, setting: &str) -> Fault {
         .hint("withdraw some, or ask an operator, who can raise the setting")
 }
 
-/// Creates an account whose address somebody vouches for what waiting invitations to boxes make it.
+/// Gives an account whose address somebody vouches for the roles of the invitations that waited for it.
 pub(super) fn claim_invitations(
     transaction: &Transaction<'_>,
     user: &User,

@@ -232,7 +232,7 @@ fn read(row: &Row) -> Result<OneTimeLink, Error> {
     })
 }
 
-/// Creates the account what the link says.
+/// Applies the link to the account.
 fn take(
     transaction: &Transaction<'_>,
     link: OneTimeLink,
