@@ -121,7 +121,7 @@ impl Payer {
     }
 }
 
-/// Units held for a call under way. Dropped (the call failed, or its client went away) it costs what was
+/// Units held for a call in progress. Dropped (the call failed, or its client went away) it costs what was
 /// [`spent`](Self::spent) so far: nothing, unless the handler says otherwise.
 #[must_use = "dropped at once it holds nothing"]
 pub struct Charge {
@@ -191,12 +191,12 @@ fn account(app: &App, user: UserId) -> Account {
     Account { user, unset_monthly: app.config.units.monthly }
 }
 
-/// Where a user stands this month.
+/// A user's account of this month.
 pub async fn balance(app: &App, user: UserId) -> Result<Balance, Fault> {
     balance_in(app, user, Month::of(Timestamp::now())).await
 }
 
-/// Where a user stood or stands in a month.
+/// A user's account of a month.
 pub async fn balance_in(app: &App, user: UserId, month: Month) -> Result<Balance, Fault> {
     app.catalog.balance(account(app, user), month).await
 }

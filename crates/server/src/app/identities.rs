@@ -13,7 +13,7 @@ use parking_lot::{Mutex, RwLock};
 /// Keys kept in memory at most; each is small, and a fresh start costs one look-up a key.
 const MOST_KEYS: usize = 100_000;
 
-/// Keys looked up before. What is kept is good for one version of the catalog, and the version is asked for on every
+/// Keys looked up before. What is kept is valid for one version of the catalog, and the version is asked for on every
 /// request, so a revoked key fails on the next one.
 #[derive(Default)]
 pub struct Identities {
@@ -80,7 +80,7 @@ impl Identities {
         if known.version < version || known.keys.len() >= MOST_KEYS {
             *known = Known { version, keys: HashMap::new() };
         }
-        // Read after `version` was: as new as that version or newer, and wrong for none.
+        // Read after `version` was: as new as that version or newer, so it is never wrong.
         if known.version == version {
             known.keys.insert(prefix.to_string(), identity.clone());
         }
@@ -98,7 +98,7 @@ impl Identities {
         }
     }
 
-    /// Writes down when keys were last used. Called every few seconds: one commit for all, not one a request.
+    /// Records when keys were last used. Called every few seconds: one commit for all, not one per request.
     pub async fn write_down_uses(&self, catalog: &dyn Catalog) -> Result<(), Fault> {
         let uses: Vec<_> = std::mem::take(&mut *self.used.lock()).into_iter().collect();
         if uses.is_empty() { Ok(()) } else { catalog.touch_keys(uses).await }

@@ -1,4 +1,4 @@
-//! Places that somebody takes by name and gives back by going: connections of a network, streams of a key.
+//! Places that are taken by name and given back when dropped: connections of a network, streams of a key.
 
 use std::{collections::HashMap, hash::Hash, sync::Arc};
 
@@ -27,7 +27,7 @@ impl<K: Clone + Eq + Hash> Places<K> {
     }
 }
 
-/// Long answers under way, by key and by user.
+/// Long answers in progress, by key and by user.
 #[derive(Default)]
 pub struct Streams {
     /// By the prefix of the key.

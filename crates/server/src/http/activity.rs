@@ -1,4 +1,5 @@
-//! What happens on one connection: which requests are under way, who is waiting for whom, and when that has lasted too long.
+//! What happens on one connection: which requests are in progress, which side the other waits for, and when a wait has
+//! lasted too long.
 //!
 //! The HTTP library has a deadline for the head of an HTTP/1.1 request only. All others are kept here, from outside: requests and
 //! answers are noted as they begin, go on and end ([`Tracked`]), writing as it goes on ([`Activity::wrote`]), and
@@ -80,12 +81,12 @@ impl Activity {
         self.0.lock().begun
     }
 
-    /// Whether no request is under way.
+    /// Whether no request is in progress.
     pub(super) fn is_quiet(&self) -> bool {
         self.quiet_since().is_some()
     }
 
-    /// Since when no request is under way; `None` while one is.
+    /// Since when no request is in progress; `None` while one is.
     pub(super) fn quiet_since(&self) -> Option<Instant> {
         let state = self.0.lock();
         (state.under_way == 0).then_some(state.quiet_since)

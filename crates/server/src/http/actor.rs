@@ -32,7 +32,7 @@ impl FromRequestParts<App> for Actor {
 }
 
 impl Actor {
-    /// Writes down what was done in a box, and to what.
+    /// Records what was done in a box, and to what.
     pub async fn note(&self, action: Action, box_id: BoxId, target: &str) -> Result<(), Fault> {
         let entry = NewEntry {
             at: Timestamp::now(),

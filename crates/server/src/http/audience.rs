@@ -1,4 +1,4 @@
-//! Whom an answer is for that takes long to send: they have a place for it, and it ends once they may no longer read it.
+//! The reader of an answer that takes long to send: holds a place for it, and ends it once they may no longer read.
 
 use std::time::Duration;
 
@@ -128,7 +128,7 @@ impl Audience {
     }
 }
 
-/// What is said where the server stops.
+/// The error while the server stops.
 pub(crate) fn stopping() -> Fault {
     Fault::new(Reason::Overloaded, "the server is stopping or restarting; try again shortly")
         .retry_after(WAIT)

@@ -199,7 +199,7 @@ pub(crate) fn no_such_file() -> Fault {
         .param("file_id")
 }
 
-/// Whoever has no part in a box does not learn that a file is in it.
+/// Nobody outside a box learns that a file is in it.
 fn hide_unknown_box(fault: Fault) -> Fault {
     if matches!(fault.reason, Reason::BoxUnknown | Reason::KeyScope) { no_such_file() } else { fault }
 }

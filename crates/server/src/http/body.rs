@@ -93,7 +93,7 @@ async fn read(body: Body, limit_kb: usize) -> Result<Bytes, Fault> {
     Ok(bytes.into())
 }
 
-/// Reads on and forgets, for a while: a client that is still sending would not see why it is refused.
+/// Reads and discards the rest, for a while: a client that is still sending would not see why it is refused.
 pub async fn drain<T, E>(stream: &mut (impl Stream<Item = Result<T, E>> + Unpin)) {
     let forget = async { while let Ok(Some(Ok(_))) = tokio::time::timeout(LULL, stream.next()).await {} };
     let _ = tokio::time::timeout(PATIENCE, forget).await;
@@ -144,7 +144,7 @@ pub fn warning(name: &str, known: &'static [&'static str]) -> String {
     unknown("field", name, known)
 }
 
-/// A wrong or missing field: its name, what was expected and what came, in words that no library wrote.
+/// A wrong or missing field: its name, what was expected and what came, in our own words.
 fn field_fault(error: &serde_path_to_error::Error<serde_json::Error>, body: &Value) -> Fault {
     let text = error.inner().to_string();
     let path = error.path().to_string();

@@ -1,8 +1,8 @@
-//! Who may be connected: so many over all, and so many of each network.
+//! Who may be connected: a limited number in all, and of each network.
 //!
 //! Whoever comes when the places are taken gets that of the connection that has asked for nothing for the longest time. So
 //! connections that say nothing never keep out those that do, not even from the same address, and a place is refused only
-//! where every connection has a request under way.
+//! where every connection has a request in progress.
 
 use std::{
     collections::{BTreeMap, HashMap},

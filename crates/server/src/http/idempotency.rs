@@ -2,9 +2,9 @@
 //!
 //! - Kept for 24 hours, the last thousand of each API key: successful answers of up to 256 KiB, event streams included once they were sent to their end. A
 //!   kept answer is on disk, together with its charge, before the last byte of it is sent.
-//! - Not kept: failures, for they cost nothing and a retry should have its chance; answers above 256 KiB. The
-//!   idempotency key is free again, and a retry does the work anew.
-//! - Apart for each API key, and forgotten when that key's rights change or anything is deleted from a box of its
+//! - Not kept: failures, which cost nothing and which a retry may get past; answers above 256 KiB. The
+//!   idempotency key is free again, and a retry does the work again.
+//! - Separate for each API key, and forgotten when that key's rights change or anything is deleted from a box of its
 //!   user: a retry shows nobody what they may no longer see.
 //! - Same body means the same bytes; of a form, whatever its boundary is, because clients draw a new one each time.
 
@@ -99,7 +99,7 @@ fn new_attempt(app: &App, caller: &Caller, name: IdempotencyKey, head: &Parts) -
     }
 }
 
-/// Stands for everything that decides what a POST does, apart from its body.
+/// A fingerprint of everything that decides what a POST does, apart from its body.
 fn request_hash(head: &Parts) -> String {
     let mut hash = Sha256::new();
     hash.update(head.uri.path_and_query().map_or("", |asked| asked.as_str()));
@@ -126,7 +126,7 @@ async fn refuse(body: Body, fault: Fault) -> Response {
     Failure(fault).into_response()
 }
 
-/// An attempt under way; dropped (its client went away) it frees its idempotency key.
+/// An attempt in progress; dropped (its client went away) it frees its idempotency key.
 struct Attempt {
     app: App,
     /// `None` once it has ended.

@@ -32,7 +32,7 @@ pub(super) fn most_bytes(config: &Config) -> u64 {
     config.limits.file_mb * 1024 * 1024 + FIELDS_BYTES as u64
 }
 
-/// A body that does not go on for ever. Each wait for more of it has an end, and so have all of them together: a grace, and
+/// A body with an end. Each wait for more of it has an end, and so have all of them together: a grace, and
 /// what the bytes so far would have taken at the least rate. Time in which nobody asked for more does not count.
 ///
 /// Past its end it gives its error once, then whatever still comes, for whoever listens on so that the sender hears why.
@@ -41,7 +41,7 @@ pub(super) struct Incoming<B> {
     most: u64,
     deadlines: Deadlines,
     received: u64,
-    /// Time spent waiting, without the wait under way.
+    /// Time spent waiting, without the current wait.
     waited: Duration,
     /// Since when there has been a wait, and when it ends.
     waiting: Option<(Instant, Pin<Box<Sleep>>)>,
@@ -60,7 +60,7 @@ impl<B: HttpBody> Incoming<B> {
         Cut::TooLarge { most_mb: self.most / (1024 * 1024) }.into()
     }
 
-    /// Whether the wait under way has lasted too long; otherwise its timer will wake us.
+    /// Whether the current wait has lasted too long; otherwise its timer will wake us.
     fn waits_too_long(&mut self, context: &mut Context<'_>) -> bool {
         let (allowed, spent) = (self.deadlines.body(self.received), self.waited);
         let longest = self.deadlines.body_stall().min(allowed.saturating_sub(spent));

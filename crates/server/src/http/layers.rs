@@ -189,8 +189,8 @@ pub fn keep_allow_to_405(mut response: Response) -> Response {
     response
 }
 
-/// Whoever sends keys that are of no use is answered later and later, wherever in the request the key stood. A missing one
-/// is no guess.
+/// Clients that keep sending invalid keys are answered more and more slowly, wherever in the request the key was. A
+/// missing key is not a guess.
 async fn turned_away(app: &App, head: &Parts, fault: Fault) -> Fault {
     let useless = matches!(fault.reason, Reason::KeyInvalid | Reason::KeyRevoked | Reason::KeyExpired);
     if !useless && !auth::holds_key(&head.uri) {
@@ -202,7 +202,7 @@ async fn turned_away(app: &App, head: &Parts, fault: Fault) -> Fault {
     auth::expose_key_in_url(app, &head.uri).await.err().unwrap_or(fault)
 }
 
-/// Behind a proxy, only a listed proxy is believed, and only when it says that the client used HTTPS.
+/// Behind a proxy, only a listed proxy is trusted, and only when it says that the client used HTTPS.
 async fn must_be_https(app: &App, head: &Parts) -> Result<(), Fault> {
     if app.config.http.tls != Tls::Proxy {
         return Ok(());
@@ -215,7 +215,7 @@ async fn must_be_https(app: &App, head: &Parts) -> Result<(), Fault> {
     Err(https_required(&head.uri))
 }
 
-/// What plain HTTP is told.
+/// The answer to plain HTTP.
 pub fn https_required(uri: &Uri) -> Fault {
     let hint = "use https://, and replace the key if you sent one";
     Fault::new(Reason::HttpsRequired, format!("`{}` was requested over plain HTTP", loggable(uri.path())))
@@ -233,7 +233,7 @@ fn from_trusted_proxy(app: &App, head: &Parts) -> bool {
     peer.is_some_and(|peer| app.config.http.trusted_proxies.contains(&peer))
 }
 
-/// The client's own address: the last one that a believed proxy added, else the peer's.
+/// The client's own address: the last one that a trusted proxy added, else the peer's.
 pub(crate) fn client_address(app: &App, head: &Parts) -> IpAddr {
     let peer = head.extensions.get::<Peer>().map_or(IpAddr::from([0, 0, 0, 0]), |peer| peer.0.ip());
     if app.config.http.tls != Tls::Proxy || !from_trusted_proxy(app, head) {

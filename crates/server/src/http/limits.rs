@@ -46,7 +46,7 @@ pub fn write_default_headers(headers: &mut HeaderMap, limits: &Limits, now: Time
     headers.insert(RESET_USER, HeaderValue::from(now.as_second() + i64::from(limits.user.window_s)));
 }
 
-/// `RateLimit-Policy` and `RateLimit`, as the IETF draft has them.
+/// `RateLimit-Policy` and `RateLimit`, as in the IETF draft.
 fn write_standard_headers(
     headers: &mut HeaderMap,
     limits: &Limits,

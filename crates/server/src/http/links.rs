@@ -17,9 +17,9 @@ const SIGNED: usize = 34;
 pub struct Link {
     /// The file.
     pub file: FileId,
-    /// When the link dies.
+    /// When the link expires.
     pub expires_at: Timestamp,
-    /// The key that asked for it; the link dies with it.
+    /// The key that asked for it; the link ends with it.
     pub prefix: String,
     /// Shown in the browser rather than saved.
     pub inline: bool,

@@ -63,7 +63,7 @@ impl Service {
     }
 }
 
-/// Serves until the app is told to shut down, then lets requests under way finish.
+/// Serves until the app is told to shut down, then lets requests in progress finish.
 pub async fn serve(listener: TcpListener, service: Service) {
     let service = Arc::new(service);
     let app = &service.app;
@@ -92,7 +92,7 @@ pub async fn serve(listener: TcpListener, service: Service) {
     drain(app, &tasks).await;
 }
 
-/// Waits for requests under way; what has not ended in time is told to end, then cut.
+/// Waits for requests in progress; what has not ended in time is told to end, then cut.
 async fn drain(app: &App, tasks: &TaskTracker) {
     let grace = app.config.http.grace();
     if timeout(grace.drain, tasks.wait()).await.is_err() {
@@ -167,7 +167,7 @@ where
         }
         () = app.shutdown.cancelled() => {}
     }
-    // Requests under way are finished, no others are taken.
+    // Requests in progress are finished, no others are taken.
     connection.as_mut().graceful_shutdown();
     let closing = Patience { first: CLOSING, idle: CLOSING, ..patience };
     let overdue = async {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use uuid::Uuid;
 
-/// Names a request in answers and in the log.
+/// Identifies a request in answers and in the log.
 #[derive(Clone, Copy)]
 pub struct RequestId(Uuid);
 

@@ -2,7 +2,7 @@
 //!
 //! A request whose head cannot be read (a malformed or far too large header) never reaches a route: the library itself
 //! writes an empty 400, 414 or 431 and closes. That answer is replaced on its way out. Bytes of our own answers are never
-//! looked at: the library has none of them left once it flushes while no request is under way, and what it writes after
+//! looked at: the library has none of them left once it flushes while no request is in progress, and what it writes after
 //! that, before another request has come, is its own. HTTP/2 is left alone, its refusals being frames.
 
 use std::{

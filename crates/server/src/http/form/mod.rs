@@ -115,7 +115,7 @@ where
         read_head(&head).map(Some)
     }
 
-    /// More of the part under way; `None` at its end.
+    /// More of the current part; `None` at its end.
     pub(crate) async fn next_piece(&mut self) -> Result<Option<Bytes>, Fault> {
         while self.place == Place::Inside {
             if let Some(at) = self.delimiter.find(&self.buffer) {
@@ -134,7 +134,7 @@ where
         Ok(None)
     }
 
-    /// The text of the part under way.
+    /// The text of the current part.
     pub(crate) async fn text(&mut self, name: &str, most: usize) -> Result<String, Fault> {
         let mut bytes = Vec::new();
         while let Some(piece) = self.next_piece().await? {
@@ -148,7 +148,7 @@ where
         String::from_utf8(bytes).map_err(|_| Fault::invalid(name, format!("`{name}` is not UTF-8")))
     }
 
-    /// Listens to the rest for a while and forgets it, so that its sender hears why it is refused.
+    /// Reads and discards the rest for a while, so that its sender gets to see why it is refused.
     pub(crate) async fn drain(&mut self) {
         self.buffer.clear();
         body::drain(&mut self.stream).await;

@@ -37,7 +37,7 @@ use crate::{
 /// Pages read from the store at a time: keeps memory small and the connection busy.
 const PAGES_AT_ONCE: u32 = 64;
 
-/// When to ask again for a document that was replaced while it was read: the new version is there already.
+/// When to ask again for a document that was replaced while it was read: the new version exists already.
 const AGAIN: Duration = Duration::from_secs(1);
 
 /// Which documents to return.

@@ -27,10 +27,10 @@ use crate::{
     library::next_change,
 };
 
-/// Files under way that a listener hears of first; whoever has more is better served by listing.
+/// Files in progress that a listener hears of first; whoever has more is better served by listing.
 const MOST_AT_START: u32 = 200;
 
-/// Streams file status as server-sent events: first the files under way, then each change.
+/// Streams file status as server-sent events: first the files in progress, then each change.
 #[utoipa::path(get, path = "/boxes/{box_id}/events", tag = "files",
     params(("box_id" = String, Path, description = "The box")),
     responses(

@@ -126,7 +126,7 @@ async fn named(app: &App, caller: &Caller, query: &LinkQuery) -> Result<FileReco
     Ok(auth::readable_file(app, caller, id).await?.record)
 }
 
-/// Makes a link to the original of a file. Free.
+/// Creates a link to the original of a file. Free.
 #[utoipa::path(get, path = "/files/{file_id}/signed-url", tag = "files",
     params(("file_id" = String, Path, description = "The file"), ("expires_in" = Option<u64>, Query), ("disposition" = Option<String>, Query)),
     responses(
@@ -144,7 +144,7 @@ pub(super) async fn of_file(
     make(&app, &caller, file.record, (&value, warnings), &origin).await
 }
 
-/// Makes a link to the original of a file. Free.
+/// Creates a link to the original of a file. Free.
 #[utoipa::path(get, path = "/signed-url", tag = "files", params(LinkQuery), responses(
     (status = 200, description = "The link", body = Envelope<SignedUrl>),
     (status = "4XX", description = "The key, its role or a parameter is wrong", body = ErrorEnvelope)
@@ -159,7 +159,7 @@ pub(super) async fn by_query(
     make(&app, &caller, named(&app, &caller, &value).await?, (&value, warnings), &origin).await
 }
 
-/// Makes a link to the original of a file. Free.
+/// Creates a link to the original of a file. Free.
 #[utoipa::path(post, path = "/signed-url", tag = "files", request_body = LinkQuery, responses(
     (status = 200, description = "The link", body = Envelope<SignedUrl>),
     (status = "4XX", description = "The key, its role or the body is wrong", body = ErrorEnvelope)
@@ -174,7 +174,7 @@ pub(super) async fn by_body(
     make(&app, &caller, named(&app, &caller, &value).await?, (&value, warnings), &origin).await
 }
 
-/// Sends an original. The link is the permission: it dies with its expiry, the file, the key or the owner's role.
+/// Sends an original. The link is the permission: it ends with its expiry, the file, the key or the owner's role.
 pub(super) async fn download(
     State(app): State<App>,
     Path(token): Path<String>,

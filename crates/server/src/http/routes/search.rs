@@ -99,7 +99,7 @@ struct ChunkObject {
     #[schema(value_type = String)]
     id: ChunkId,
     rank: usize,
-    /// How likely the passage is relevant, 0 to 1.
+    /// How likely the passage is to be relevant, 0 to 1.
     score: f32,
     #[schema(value_type = Object)]
     scores: Scores,
@@ -116,7 +116,7 @@ struct ChunkObject {
     /// Where the query's words are, on the same page.
     #[schema(value_type = Vec<Object>)]
     highlights: Vec<Highlight>,
-    /// The headings it stands under, outermost first.
+    /// The headings above it, outermost first.
     section: Vec<String>,
     language: Option<String>,
     #[schema(value_type = Object)]
@@ -280,7 +280,7 @@ impl ModeName {
     }
 }
 
-/// Hits with what the catalog knows of their files. A file that went away meanwhile takes its hits with it.
+/// Hits with what the catalog knows of their files. A file that was deleted meanwhile takes its hits with it.
 async fn present(
     app: &App,
     reading: &Reading,

@@ -34,7 +34,7 @@ use crate::{
 const FIELD_BYTES: usize = 64 * 1024;
 /// The parts of the form.
 const FIELDS: &[&str] = &["file", "name", "metadata", "tags", "externalId"];
-/// What an upload came to.
+/// The result of an upload.
 #[derive(Serialize, ToSchema)]
 pub(super) struct UploadObject {
     #[serde(flatten)]

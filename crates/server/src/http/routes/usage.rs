@@ -35,7 +35,7 @@ pub(super) struct UsageQuery {
 pub(super) struct UsageReport {
     #[schema(example = "2026-11")]
     month: String,
-    /// Units a month, as of now.
+    /// Units per month, as of now.
     quota: u64,
     used: u64,
     remaining: u64,

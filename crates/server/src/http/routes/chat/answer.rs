@@ -92,7 +92,7 @@ struct ChatUsage {
     units: Usage,
 }
 
-/// A quote that stands in a stored page.
+/// A quote that is on a stored page.
 #[derive(Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct CitationObject {
@@ -108,7 +108,7 @@ struct CitationObject {
     end: u32,
     quote: String,
     score: f32,
-    /// Always true: what does not stand there is not cited.
+    /// Always true: what is not there is not cited.
     verified: bool,
     url: String,
 }

@@ -14,7 +14,7 @@ use utoipa::ToSchema;
 use super::{super::sources, named::NamedBox};
 use crate::app::App;
 
-/// Units that the dearest answer costs.
+/// Units that the most expensive answer costs.
 const MOST_UNITS: u64 = 10;
 /// Texts that may end an answer.
 const MOST_STOPS: usize = 4;

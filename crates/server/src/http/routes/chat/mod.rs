@@ -99,7 +99,7 @@ pub(crate) async fn reply(
     }
 }
 
-/// What OpenAI's other endpoints are told.
+/// The answer to requests for OpenAI's other endpoints.
 pub(super) async fn elsewhere(uri: Uri) -> Failure {
     let name = uri.path().rsplit('/').next().unwrap_or_default();
     let cause = format!(

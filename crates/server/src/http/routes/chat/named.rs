@@ -56,7 +56,7 @@ fn by_name<'a>(boxes: &'a [BoxRecord], name: &str) -> Result<Option<&'a BoxRecor
     }
 }
 
-/// What a request hears that could mean several boxes.
+/// The error for a request that could mean several boxes.
 fn which(model: Option<&str>, boxes: &[BoxRecord]) -> Fault {
     let ways = "name the box as `model`, as `box_id`, in the header X-Box-Id or in the path \
                 /boxes/{box_id}/chat/completions";
