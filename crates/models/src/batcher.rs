@@ -30,6 +30,9 @@ const FIRST_GUESS: f64 = 2_000.0;
 /// After this time half of what an account has used is forgotten.
 const HALF_FORGOTTEN: Duration = Duration::from_secs(10);
 
+/// Tokens that an account which asks seldom may run before it shares with one that always asks: about two searches.
+const HEAD_START: f64 = 10_000.0;
+
 /// The weight of the newest measurement of speed.
 const NEWEST: f64 = 0.3;
 
@@ -241,11 +244,21 @@ fn next_batch<O>(shared: &Shared<O>, threads: usize) -> Option<Vec<Waiting<O>>> 
 }
 
 impl<O> Queue<O> {
+    /// Who comes while others wait is never behind them for what it used when nobody else did, and never far ahead of them
+    /// for having been away.
     fn add(&mut self, account: Option<UserId>, work: impl Iterator<Item = Waiting<O>>) {
-        match self.shares.iter_mut().find(|share| share.account == account) {
-            Some(share) => share.waiting.extend(work),
-            None => self.shares.push(Share { account, waiting: work.collect(), used: 0.0 }),
+        self.forget();
+        let at = self.shares.iter().position(|share| share.account == account).unwrap_or_else(|| {
+            self.shares.push(Share { account, waiting: VecDeque::new(), used: 0.0 });
+            self.shares.len() - 1
+        });
+        let others = self.shares.iter().filter(|share| !share.waiting.is_empty()).map(|share| share.used);
+        let least = others.fold(f64::INFINITY, f64::min);
+        let share = &mut self.shares[at];
+        if share.waiting.is_empty() && least.is_finite() {
+            share.used = share.used.clamp((least - HEAD_START).max(0.0), least);
         }
+        share.waiting.extend(work);
     }
 
     /// Sequences of whoever has used least, within the budget, and then as many more as give each thread the same number;
@@ -429,6 +442,24 @@ mod tests {
         // After one batch the quiet account has used as much as the other, which then takes its turn.
         let order: Vec<u32> = (0..5).map(|_| ran.recv().unwrap()[0]).collect();
         assert_eq!(order, [8, 2, 9, 3, 4]);
+    }
+
+    #[tokio::test]
+    async fn what_was_used_while_nobody_else_asked_is_forgiven() {
+        let Stage { batcher, ran, go } = stage(10_000_000);
+        let (early, late) = (Some(UserId::generate()), Some(UserId::generate()));
+        go.send(()).unwrap();
+        batcher.enqueue(work(&[1], 1_000_000), Role::Query, early).unwrap().await.unwrap();
+        let mut answers = vec![batcher.enqueue(work(&[2], 1000), Role::Query, late).unwrap()];
+        assert_eq!([ran.recv().unwrap(), ran.recv().unwrap()], [[1], [2]]);
+        answers.push(batcher.enqueue(work(&[3, 4], 1_000_000), Role::Query, late).unwrap());
+        answers.push(batcher.enqueue(work(&[5], 1_000_000), Role::Query, early).unwrap());
+        (0..4).for_each(|_| go.send(()).unwrap());
+        for answer in answers {
+            answer.await.unwrap();
+        }
+        let order: Vec<u32> = (0..3).map(|_| ran.recv().unwrap()[0]).collect();
+        assert_eq!(order, [5, 3, 4], "not 3, 4, 5");
     }
 
     #[tokio::test]

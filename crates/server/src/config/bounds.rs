@@ -35,7 +35,7 @@ pub struct BoundSettings {
 pub struct LoadSettings {
     /// Searches and answers at once; 0: four per core.
     pub calls: usize,
-    /// Of them, those of one account; 0: half.
+    /// Of them, those of one account; 0: a quarter, which is one a core.
     pub calls_of_one: usize,
     /// How long a call waits for its turn.
     pub wait_s: u64,
@@ -56,7 +56,7 @@ impl LoadSettings {
     /// Of them, those of one account.
     pub fn calls_of_one(&self) -> usize {
         match self.calls_of_one {
-            0 => (self.calls() / 2).max(1),
+            0 => (self.calls() / 4).max(1),
             calls => calls,
         }
     }
