@@ -9,6 +9,7 @@ pub mod limiter;
 mod postgres;
 #[cfg(test)]
 mod scaled;
+mod scrub;
 
 use std::{fs, os::unix::fs::DirBuilderExt, path::Path};
 

@@ -22,7 +22,7 @@ use super::{
     migrations,
     sql::{Session, Transaction},
 };
-use crate::Error;
+use crate::{Error, scrub};
 
 /// How long to wait for another process (an operator's command beside the server) to finish its write.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
@@ -71,9 +71,10 @@ impl File {
         let mut connection = connect(path)?;
         migrations::run_on_file(&mut connection)?;
         let (work, queue) = channel();
+        let file = path.to_path_buf();
         let writer = std::thread::Builder::new()
             .name("catalog-writer".into())
-            .spawn(move || write_until_closed(&connection, &queue))
+            .spawn(move || write_until_closed(&connection, &file, &queue))
             .map_err(Error::io("starting the catalog's writing thread"))?;
         let readers = Arc::new(Readers { path: path.to_path_buf(), idle: Mutex::default() });
         Ok(File { readers, work: Some(work), writer: Some(writer) })
@@ -109,12 +110,13 @@ fn connect(path: &Path) -> Result<Connection, Error> {
     connection.pragma_update(None, "foreign_keys", true)?;
     // What is deleted must not remain in free pages.
     connection.pragma_update(None, "secure_delete", true)?;
+    scrub::keep_log(&connection)?;
     Ok(connection)
 }
 
-fn write_until_closed(connection: &Connection, queue: &Receiver<Work>) {
+fn write_until_closed(connection: &Connection, path: &Path, queue: &Receiver<Work>) {
     // What was deleted right before a crash may still be in the log.
-    let mut wiped = wipe(connection);
+    let mut wiped = wipe(connection, path);
     loop {
         let first = match wiped {
             true => queue.recv().map_err(|_| RecvTimeoutError::Disconnected),
@@ -123,19 +125,18 @@ fn write_until_closed(connection: &Connection, queue: &Receiver<Work>) {
         match first {
             Ok(first) => {
                 let more = queue.try_iter().take(MOST_PER_COMMIT - 1);
-                wiped &= commit_together(connection, std::iter::once(first).chain(more).collect());
+                wiped &= commit_together(connection, path, std::iter::once(first).chain(more).collect());
             }
-            Err(RecvTimeoutError::Timeout) => wiped = wipe(connection),
+            Err(RecvTimeoutError::Timeout) => wiped = wipe(connection, path),
             Err(RecvTimeoutError::Disconnected) => return,
         }
     }
 }
 
 /// Empties the log of changes, which still holds what was deleted; `false` where a reader is in the middle of it.
-fn wipe(connection: &Connection) -> bool {
-    let emptied = connection.busy_timeout(WIPE_WAIT).and_then(|()| {
-        connection.query_row("pragma wal_checkpoint(truncate)", [], |row| Ok(row.get::<_, i64>(0)? == 0))
-    });
+fn wipe(connection: &Connection, path: &Path) -> bool {
+    let emptied =
+        connection.busy_timeout(WIPE_WAIT).map_err(Error::from).and_then(|()| scrub::wipe(connection, path));
     let _ = connection.busy_timeout(BUSY_TIMEOUT);
     emptied.unwrap_or_else(|error| {
         tracing::warn!(%error, "Could not empty the catalog's log");
@@ -144,7 +145,7 @@ fn wipe(connection: &Connection) -> bool {
 }
 
 /// Runs all of `waiting` in one transaction and answers each piece; `false` where what it deleted still stands in the log.
-fn commit_together(connection: &Connection, waiting: Vec<Work>) -> bool {
+fn commit_together(connection: &Connection, path: &Path, waiting: Vec<Work>) -> bool {
     let mut answers = Vec::with_capacity(waiting.len());
     let wipes = waiting.iter().any(|work| work.wipes);
     let synchronous = if waiting.iter().any(|work| work.durable) { "full" } else { "normal" };
@@ -158,7 +159,7 @@ fn commit_together(connection: &Connection, waiting: Vec<Work>) -> bool {
     if outcome.is_err() {
         let _ = connection.execute_batch("rollback");
     }
-    let wiped = !wipes || wipe(connection);
+    let wiped = !(wipes || scrub::is_due(path)) || wipe(connection, path);
     // Work that never ran drops its sender, which its caller sees as a closed store.
     let failure = outcome.err().map(|error| error.to_string());
     for answer in answers {

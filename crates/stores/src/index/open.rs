@@ -18,6 +18,7 @@ use parking_lot::{Mutex, MutexGuard, RwLock};
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use super::{Wanted, rows::Rows, schema, text::Text, truth};
+use crate::scrub;
 
 /// A file to be stored.
 pub(super) struct Incoming {
@@ -90,7 +91,7 @@ impl OpenBox {
         }
         self.text.publish(pending)?;
         drop(rows);
-        if change.before.is_some() {
+        if change.before.is_some() || scrub::is_due(&self.folder.join(Self::FILE)) {
             self.wipe(connection)?;
         }
         Ok(Ok(()))
@@ -300,7 +301,7 @@ impl OpenBox {
     /// Overwritten pages remain in the write-ahead log until it is checkpointed and cut; a reader in the middle
     /// of the log only puts that off until the next change.
     fn wipe(&self, connection: &Connection) -> Result<(), Fault> {
-        connection.query_row("pragma wal_checkpoint(truncate)", [], |_| Ok(())).map_err(Fault::internal)
+        scrub::wipe(connection, &self.folder.join(Self::FILE)).map(drop).map_err(Fault::internal)
     }
 }
 

@@ -4,6 +4,8 @@ use std::{path::Path, time::Duration};
 
 use rusqlite::{Connection, OpenFlags, Result, TransactionBehavior};
 
+use crate::scrub;
+
 /// The layout this code reads and writes. A change is a new entry in [`MIGRATIONS`], never an edit of an old one.
 const VERSION: u32 = MIGRATIONS.len() as u32;
 
@@ -12,7 +14,8 @@ const VERSION: u32 = MIGRATIONS.len() as u32;
 /// Rows are numbered with `autoincrement`, so that a number once given never comes back: what the derived text index
 /// still knows of a removed chunk can be told from a live one by its number alone. Vectors and token vectors live in
 /// tables of their own, because a scan of one should not drag the others through the page cache.
-const MIGRATIONS: &[&str] = &["
+const MIGRATIONS: &[&str] = &[
+    "
     create table facts (name text primary key, value text not null) without rowid;
     create table files (
         number integer primary key autoincrement,
@@ -50,7 +53,14 @@ const MIGRATIONS: &[&str] = &["
     create table vectors (chunk integer primary key, half blob not null);
     create table tokens (chunk integer primary key, packed blob not null);
     create table changes (number integer primary key autoincrement, file integer not null);
-"];
+",
+    "
+    -- No table changes; see `migrate`.
+",
+];
+
+/// Files of this layout were written before deleted text was overwritten wherever it had been; they are written once more.
+const UNSCRUBBED: u32 = 1;
 
 /// Opens a box's file for changing, creating it where it is missing.
 pub(super) fn open_for_writing(path: &Path) -> Result<Connection> {
@@ -59,6 +69,7 @@ pub(super) fn open_for_writing(path: &Path) -> Result<Connection> {
     // Full: an acknowledged file survives a power cut. Secure delete: removed text is overwritten in the file.
     connection
         .execute_batch("pragma journal_mode = wal; pragma synchronous = full; pragma secure_delete = on;")?;
+    scrub::keep_log(&connection)?;
     migrate(&mut connection)?;
     Ok(connection)
 }
@@ -100,5 +111,9 @@ fn migrate(connection: &mut Connection) -> Result<()> {
         transaction.execute_batch(step)?;
     }
     transaction.pragma_update(None, "user_version", VERSION)?;
-    transaction.commit()
+    transaction.commit()?;
+    if found == UNSCRUBBED {
+        connection.execute_batch("vacuum")?;
+    }
+    Ok(())
 }

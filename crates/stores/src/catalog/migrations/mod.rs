@@ -19,13 +19,26 @@ const STEPS: &[Step] = &[
     Step::by_kind(include_str!("20261122_sizes_sqlite.sql"), include_str!("20261122_sizes_postgres.sql")),
     Step::adding(include_str!("20261122_deletion.sql")),
     Step::adding(include_str!("20261123_interrupted.sql")),
+    Step::adding(include_str!("20261123_scrubbed.sql")),
 ];
+
+/// Files that have seen fewer steps were written before deleted text was overwritten wherever it had been.
+const SCRUBBED: i64 = 14;
 
 /// How many steps this program knows.
 pub(super) const KNOWN: i64 = STEPS.len() as i64;
 
 /// Runs the steps that the file has not seen, each in its own transaction.
 pub(super) fn run_on_file(connection: &mut rusqlite::Connection) -> Result<(), Error> {
+    let before: i64 = connection.query_row("pragma user_version", [], |row| row.get(0))?;
+    run_steps_on_file(connection)?;
+    if (1..SCRUBBED).contains(&before) {
+        connection.execute_batch("vacuum")?;
+    }
+    Ok(())
+}
+
+fn run_steps_on_file(connection: &mut rusqlite::Connection) -> Result<(), Error> {
     loop {
         // Immediate: two processes that start together take turns, and the second finds nothing left to do.
         let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;

@@ -1,0 +1,1 @@
+-- No table changes: a file is written once more, without what was left of deleted rows.
