@@ -32,17 +32,22 @@ impl Attempts for Sql {
         answer: Option<KeptAnswer>,
         expires_at: Timestamp,
     ) -> Result<(), Fault> {
-        self.database
-            .write_again(Turn::Alone, false, move |t, _| {
-                charge_attempt(t, attempt)?;
-                if let Some(answer) = answer.clone() {
-                    keep(t, attempt, answer, expires_at)?;
-                }
-                // Still without an answer: there is none to keep.
-                t.execute("delete from attempts where id = $1 and status is null", &[attempt.into()])?;
-                Ok(())
-            })
-            .await
+        let there = self.database.write_again(Turn::Alone, false, move |t, again| {
+            if !is_there(t, attempt)? && !(again && was_charged(t, attempt)?) {
+                return Ok(false);
+            }
+            charge_attempt(t, attempt)?;
+            if let Some(answer) = answer.clone() {
+                keep(t, attempt, answer, expires_at)?;
+            }
+            // Still without an answer: there is none to keep.
+            t.execute("delete from attempts where id = $1 and status is null", &[attempt.into()])?;
+            Ok(true)
+        });
+        match there.await? {
+            true => Ok(()),
+            false => Err(Error::Away(format!("the attempt {attempt} is gone")).into()),
+        }
     }
 
     async fn free_abandoned_attempts(&self, until: Timestamp) -> Result<u64, Fault> {
@@ -91,6 +96,16 @@ fn begin(transaction: &Transaction<'_>, new: &NewAttempt, node: String) -> Resul
         ],
     )?;
     Ok(Begun::First(id))
+}
+
+fn is_there(transaction: &Transaction<'_>, attempt: AttemptId) -> Result<bool, Error> {
+    Ok(transaction.first("select 1 from attempts where id = $1", &[attempt.into()])?.is_some())
+}
+
+/// Whether an attempt whose answer was not to be kept has ended all the same: what it cost can be looked up for a moment.
+fn was_charged(transaction: &Transaction<'_>, attempt: AttemptId) -> Result<bool, Error> {
+    let sql = "select 1 from unit_reservations where attempt_id = $1 and settled = 2";
+    Ok(transaction.first(sql, &[attempt.into()])?.is_some())
 }
 
 fn answered(row: &Row) -> Result<Begun, Error> {

@@ -85,7 +85,9 @@ pub trait Attempts: Send + Sync {
     async fn begin_attempt(&self, new: NewAttempt) -> Result<Begun, Fault>;
 
     /// Ends an attempt, with the answer to keep until `expires_at`, or with none: then the idempotency key is free
-    /// again. Charges in the same transaction what was settled within it. Ending one twice changes nothing.
+    /// again. Charges in the same transaction what was settled within it. Ending one again whose answer is kept changes
+    /// nothing. One that is gone, because its node was taken for dead and what it held was given back, is an
+    /// [`UpstreamUnavailable`](crate::Reason::UpstreamUnavailable) fault: nothing was charged, so the answer must not be sent.
     async fn finish_attempt(
         &self,
         attempt: AttemptId,

@@ -69,6 +69,28 @@ async fn the_living_take_over_from_the_dead() {
     assert!(alive.claim_job("third", Timestamp::now()).await.unwrap().is_some());
 }
 
+/// It comes back after the others took over: what it held was given back, so what it did may not be answered.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_attempt_of_a_node_that_was_taken_for_dead_is_neither_charged_nor_answered() {
+    let place = Place::new();
+    let (silent, alive) = (place.open(), place.open());
+    let account = account(&alive).await;
+    let fresh = super::Fresh { catalog: Box::new(place.open()), place };
+    let prefix = fresh.key_of(&fresh.catalog.users().await.unwrap()[0], None).await;
+    alive.beat_node().await.unwrap();
+    silent.beat_node().await.unwrap();
+    let Begun::First(id) = silent.begin_attempt(attempt(&prefix, "x")).await.unwrap() else { panic!() };
+    let new = NewReservation { attempt: Some(id), ..call(account, 5) };
+    let held = silent.reserve_units(new).await.unwrap();
+    assert_eq!(silent.settle_units(&held, 3).await.unwrap().used, 3);
+    assert_eq!(alive.bury_nodes(Duration::ZERO).await.unwrap(), 1);
+    assert!(matches!(alive.begin_attempt(attempt(&prefix, "x")).await.unwrap(), Begun::First(_)));
+    let finished = silent.finish_attempt(id, Some(super::attempts::kept("late")), at(3600)).await;
+    assert_eq!(super::reason(finished), Some(engine::Reason::UpstreamUnavailable));
+    assert_eq!(alive.balance(account, Month::of(at(0))).await.unwrap().used, 0);
+    assert_eq!(alive.begin_attempt(attempt(&prefix, "x")).await.unwrap(), Begun::Running, "the other's");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_quota_holds_over_all_nodes() {
     let place = Place::new();

@@ -252,6 +252,8 @@ struct Call {
     reservation: Reservation,
     attempt: Option<AttemptId>,
     running: bool,
+    /// Whether the catalog knows the attempt: while it runs, and once its answer is kept.
+    known: bool,
     state: State,
 }
 
@@ -293,7 +295,8 @@ impl Model {
                 assert_eq!(reserved.is_ok(), self.used() + self.held() + most <= QUOTA);
                 if let Ok(reservation) = reserved {
                     let state = State::Held(most);
-                    self.calls.push(Call { reservation, running: attempt.is_some(), attempt, state });
+                    let running = attempt.is_some();
+                    self.calls.push(Call { reservation, running, known: running, attempt, state });
                 }
             }
             Step::Settle { which, actual } => {
@@ -319,7 +322,9 @@ impl Model {
                 let Some(call) = self.calls.get_mut(which) else { return };
                 let Some(attempt) = call.attempt else { return };
                 let answer = keep.then(|| kept("x"));
-                fresh.catalog.finish_attempt(attempt, answer, Timestamp::MAX).await.unwrap();
+                let finished = fresh.catalog.finish_attempt(attempt, answer, Timestamp::MAX).await;
+                assert_eq!(reason(finished), (!call.known).then_some(Reason::UpstreamUnavailable));
+                call.known &= keep || !call.running;
                 if let State::Settled(units) = call.state {
                     call.state = State::Ended;
                     self.charged += units;
@@ -329,6 +334,7 @@ impl Model {
             Step::Crash => {
                 fresh.crash().await;
                 for call in &mut self.calls {
+                    call.known &= !call.running;
                     (call.state, call.running) = (State::Ended, false);
                 }
             }
