@@ -10,7 +10,10 @@
 
 use std::{
     pin::Pin,
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     task::{Context, Poll, ready},
     time::Duration,
 };
@@ -67,7 +70,8 @@ pub async fn once(State(app): State<App>, request: Request, next: Next) -> Respo
         Ok(Begun::Running) => refuse(body, still_running()).await,
         Ok(Begun::Answered { request, answer }) if request == request_hash(&head) => {
             again(&app, &head, body, answer).await
-        }
+            axum::Error::new(fault)
+        })
         Ok(Begun::Answered { .. }) => refuse(body, mismatch()).await,
         Err(fault) => Failure(fault).into_response(),
     }
@@ -196,8 +200,8 @@ async fn keep(attempt: Attempt, request_body: String, response: Response) -> Res
             Err(error) => Failure(Fault::internal(error)).into_response(),
         },
         None => {
-            let copy =
-                Copy { stream: body.into_data_stream(), attempt: Some(attempt), answer, bytes: Vec::new() };
+            let stream = body.into_data_stream();
+            let copy = Copy { stream, attempt: Some(attempt), answer, bytes: Vec::new(), failed };
             Response::from_parts(head, Body::from_stream(stream::unfold(copy, Copy::next)))
         }
     }
@@ -226,19 +230,24 @@ impl Copy {
             Some(Ok(bytes)) if fits(bytes) => self.bytes.extend_from_slice(bytes),
             None => {
                 let answer = with_body(self.answer.clone(), &self.bytes);
-                self.finish(answer).await;
+                let answer = answer.filter(|_| !self.failed.is_set());
+                if let Err(error) = self.finish(answer).await {
+                    return Some((Err(error), self));
+                }
             }
             Some(_) => {
                 self.bytes = Vec::new();
-                self.finish(None).await;
+                if let Err(error) = self.finish(None).await {
+                    return Some((Err(error), self));
+                }
             }
         }
         next.map(|next| (next, self))
     }
 
-    async fn finish(&mut self, answer: Option<KeptAnswer>) {
-        let Some(attempt) = self.attempt.take() else { return };
-        if let Err(fault) = attempt.finish(answer).await {
+    async fn finish(&mut self, answer: Option<KeptAnswer>) -> Result<(), axum::Error> {
+        let Some(attempt) = self.attempt.take() else { return Ok(()) };
+        attempt.finish(answer).await.map_err(|fault| {
             tracing::error!(error = ?fault, "Could not store an answer for retries");
         }
     }

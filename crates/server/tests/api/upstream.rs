@@ -323,6 +323,32 @@ async fn trouble_later_is_one_frame_and_costs_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_stream_that_ended_with_an_error_is_no_answer_to_its_idempotency_key() {
+    let first = "The warranty lasts two years [1: \"lasts two years\"]. More is";
+    let well = say(&["The warranty lasts two years [1: \"lasts two years\"]."]);
+    let stub = Stub::start(vec![Act::Drop(vec![first.into()]), well]).await;
+    let app = stub.app(5).await;
+    let (_, key, _) = papers(&app).await;
+    let mut body = question(ASKED);
+    body["stream"] = json!(true);
+    let mut told = Vec::new();
+    for _ in 0..3 {
+        let request = app.request(reqwest::Method::POST, "/chat/completions", Some(&key)).json(&body);
+        let response = request.header("idempotency-key", "once").send().await.unwrap();
+        assert_eq!(response.status(), 200);
+        let replayed = response.headers().contains_key("idempotency-replayed");
+        let text = response.text().await.unwrap();
+        told.push((replayed, text.contains("\"error\""), text.contains("[DONE]")));
+    }
+    // Failed, done anew, and the same again.
+    assert_eq!(told, [(false, true, false), (false, false, true), (true, false, true)]);
+    assert_eq!(stub.asked.load(Ordering::SeqCst), 2);
+    let used = app.get("/check", &key).await.body["data"]["units"]["used"].as_u64().unwrap();
+    let again = ask(&app, &key, question(ASKED)).await;
+    assert_eq!(again.body["usage"]["intelligence_units_consumed"], used, "one answer was charged");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_model_that_thinks_for_long_is_pinged_for() {
     let stub =
         Stub::start(vec![Act::Hang(vec!["The warranty lasts two years [1: \"lasts two years\"]. M".into()])])

@@ -331,7 +331,7 @@ struct Frames {
 
 impl Frames {
     fn new(head: Head, usage: bool) -> Self {
-        Frames { head, usage, text: String::new(), waiting: VecDeque::new() }
+        Frames { head, usage, text: String::new(), waiting: VecDeque::new(), failed: Failed::default() }
     }
 
     /// A frame with this choice.
@@ -442,6 +442,8 @@ impl Frames {
             let data = frames.waiting.pop_front()?;
             Some((Ok::<_, Infallible>(Event::default().data(data)), (frames, under_way)))
         });
-        Sse::new(frames).keep_alive(reply::pings()).into_response()
+        let mut response = Sse::new(frames).keep_alive(reply::pings()).into_response();
+        response.extensions_mut().insert(failed);
+        response
     }
 }
