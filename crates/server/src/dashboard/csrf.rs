@@ -16,7 +16,7 @@ use engine::{Fault, Reason};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
-use super::visit::Visit;
+use super::{fields, visit::Visit};
 use crate::{
     app::App,
     http::{error::Failure, token},
@@ -26,8 +26,6 @@ use crate::{
 pub(super) const HEADER: &str = "x-csrf-token";
 /// The field that our forms send it in.
 pub(super) const FIELD: &str = "csrf";
-/// Bytes of a form: a few thousand selected files.
-const LARGEST_FORM: usize = 256 * 1024;
 
 /// What a page of this visit carries.
 pub(super) fn token_of(visit: &Visit) -> String {
@@ -65,9 +63,7 @@ async fn genuine(request: Request) -> Result<Request, Fault> {
         return Err(forged());
     }
     let (head, body) = request.into_parts();
-    let bytes = axum::body::to_bytes(body, LARGEST_FORM).await.map_err(|_| {
-        Fault::new(Reason::TooLarge, format!("the form is larger than {} KB", LARGEST_FORM / 1024))
-    })?;
+    let bytes = fields::read(body).await?;
     let sent = form_urlencoded::parse(&bytes).find(|(name, _)| name == FIELD).map(|(_, sent)| sent);
     if sent.is_some_and(|sent| fits(&sent)) {
         Ok(Request::from_parts(head, Body::from(bytes)))

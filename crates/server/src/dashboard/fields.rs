@@ -3,15 +3,24 @@
 use std::str::FromStr;
 
 use axum::{
-    body::to_bytes,
+    body::{Body, Bytes},
     extract::{FromRequest, Request},
 };
 use engine::{Fault, Reason};
 
-use crate::{app::App, http::error::Failure};
+use crate::{
+    app::App,
+    http::{body, error::Failure},
+};
 
-/// As `csrf` lets through.
+/// Bytes of a form: a few thousand selected files.
 const LARGEST: usize = 256 * 1024;
+
+/// The bytes of a form.
+pub(super) async fn read(body: Body) -> Result<Bytes, Fault> {
+    let too_large = || Fault::new(Reason::TooLarge, format!("the form is larger than {} KB", LARGEST / 1024));
+    body::read(body, LARGEST, too_large).await
+}
 
 /// A form as it was sent; a name may stand more than once.
 pub(super) struct Fields(Vec<(String, String)>);
@@ -20,9 +29,7 @@ impl FromRequest<App> for Fields {
     type Rejection = Failure;
 
     async fn from_request(request: Request, _: &App) -> Result<Self, Failure> {
-        let bytes = to_bytes(request.into_body(), LARGEST)
-            .await
-            .map_err(|_| Fault::new(Reason::TooLarge, "the form is too large"))?;
+        let bytes = read(request.into_body()).await?;
         Ok(Fields(form_urlencoded::parse(&bytes).into_owned().collect()))
     }
 }

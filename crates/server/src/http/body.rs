@@ -27,7 +27,7 @@ pub const PATIENCE: Duration = Duration::from_secs(10);
 const LULL: Duration = Duration::from_secs(1);
 
 /// Unknown fields that are warned of: each takes a search for the nearest name, and a body has room for 100,000.
-const MOST_WARNINGS: usize = 20;
+pub(super) const MOST_WARNINGS: usize = 20;
 
 /// A JSON body of type `T`.
 pub struct JsonBody<T> {
@@ -44,7 +44,12 @@ impl<T: DeserializeOwned> FromRequest<App> for JsonBody<T> {
         let ignored: Vec<String> = query::ignored(request.uri()).collect();
         let content_type = request.headers().get(header::CONTENT_TYPE).map(|value| value.as_bytes().to_vec());
         must_be_json(content_type.as_deref())?;
-        let bytes = read(request.into_body(), app.config.limits.body_kb).await?;
+        let limit_kb = app.config.limits.body_kb;
+        let too_large = || {
+            Fault::new(Reason::TooLarge, format!("the body is larger than {limit_kb} KB"))
+                .hint("the operator can raise the setting limits.body_kb")
+        };
+        let bytes = read(request.into_body(), limit_kb * 1024, too_large).await?;
         let mut body = parse(&bytes)?;
         body.warnings.extend(ignored);
         Ok(body)
@@ -72,7 +77,8 @@ fn must_be_json(content_type: Option<&[u8]>) -> Result<(), Fault> {
     }
 }
 
-async fn read(body: Body, limit_kb: usize) -> Result<Bytes, Fault> {
+/// All of a body of at most `most` bytes. Whoever sends more is listened to for a while, so that they hear why it is refused.
+pub(crate) async fn read(body: Body, most: usize, too_large: impl FnOnce() -> Fault) -> Result<Bytes, Fault> {
     let mut stream = body.into_data_stream();
     let mut bytes = Vec::new();
     while let Some(more) = stream.next().await {
@@ -83,7 +89,7 @@ async fn read(body: Body, limit_kb: usize) -> Result<Bytes, Fault> {
                 return Err(cut_off(&error));
             }
         };
-        if bytes.len() + more.len() > limit_kb * 1024 {
+        if bytes.len() + more.len() > most {
             drain(&mut stream).await;
             return Err(Fault::new(Reason::TooLarge, format!("the body is larger than {limit_kb} KB"))
                 .hint("send less, or ask the operator to raise limits.body_kb"));

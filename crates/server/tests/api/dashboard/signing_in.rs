@@ -1,14 +1,17 @@
 //! Setting up, signing in, guessing, signing out.
 
+use std::convert::Infallible;
+
 use engine::{
     access::Role,
     seams::catalog::{NewSession, Subject},
 };
+use futures::{StreamExt, stream};
 use jiff::Timestamp;
 use reqwest::Method;
 use sha2::{Digest, Sha256};
 
-use super::{Browser, PASSWORD, between};
+use super::{Browser, PASSWORD, between, form};
 use crate::support::{TestApp, roomy};
 
 /// Settings under which whoever manages a box gets links that make accounts.
@@ -46,6 +49,27 @@ async fn the_set_up_link_makes_the_first_account_once() {
     assert_eq!(app.catalog.users().await.unwrap().len(), 1);
     assert!(server::dashboard::set_up_link(&*app.catalog, "", None).await.unwrap().is_none());
     assert_eq!(sign_in(&mut other, "ada@example.org", PASSWORD).await.status, 303);
+}
+
+#[tokio::test]
+async fn a_form_that_comes_too_slowly_is_not_called_too_large() {
+    let mut config = roomy();
+    config.deadlines.body_stall_s = 1;
+    let app = TestApp::with(config).await;
+    let mut browser = Browser::new(&app);
+    let token = browser.csrf().await;
+    let start = form(&[("csrf", token.as_str()), ("email", "ada@example.org")]);
+    // As a page sends it, and as our script does: the token is looked for in the form or in a header.
+    for header in [None, Some(token.as_str())] {
+        let stalled = stream::iter([Ok::<_, Infallible>(start.clone())]).chain(stream::pending());
+        let request = browser.request(Method::POST, "/sign-in");
+        let request = request.header("content-type", "application/x-www-form-urlencoded");
+        let request = header.iter().fold(request, |request, token| request.header("x-csrf-token", *token));
+        let page = browser.send(request.body(reqwest::Body::wrap_stream(stalled))).await;
+        assert!(page.status == 400 && page.text.contains("too slowly"), "{page:?}");
+    }
+    let page = browser.post("/sign-in", &[("email", &"x".repeat(300 * 1024))]).await;
+    assert!(page.status == 413 && page.text.contains("larger than 256 KB"), "{page:?}");
 }
 
 #[tokio::test]
