@@ -39,7 +39,9 @@ pub fn read<T: DeserializeOwned>(uri: &Uri) -> Result<Parameters<T>, Fault> {
     let (known, mut given, mut warnings) = (field_names::<T>(), HashSet::new(), Vec::new());
     for (name, _) in form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes()) {
         if !known.contains(&name.as_ref()) {
-            warnings.push(unknown("query parameter", &name, known));
+            if warnings.len() < MOST_WARNINGS {
+                warnings.push(unknown("query parameter", &name, known));
+            }
         } else if !given.insert(name.to_string()) {
             return Err(Fault::invalid(
                 &name,
@@ -59,7 +61,7 @@ pub fn read<T: DeserializeOwned>(uri: &Uri) -> Result<Parameters<T>, Fault> {
 /// Warns of every parameter in the URL of a request whose parameters are all in its body.
 pub fn ignored(uri: &Uri) -> impl Iterator<Item = String> {
     let names = form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes());
-    names.map(|(name, _)| {
+    names.take(MOST_WARNINGS).map(|(name, _)| {
         let name: String = name.chars().take(100).collect();
         format!("unknown query parameter `{name}` was ignored; this request takes its parameters in the body")
     })
