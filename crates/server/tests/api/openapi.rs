@@ -19,6 +19,21 @@ async fn the_golden_file_is_what_the_server_serves() {
     assert!(served["openapi"].as_str().unwrap().starts_with("3.1"));
 }
 
+#[test]
+fn every_operation_has_a_name_of_its_own() {
+    let document = serde_json::to_value(server::http::routes::description()).unwrap();
+    let mut names: Vec<&str> = Vec::new();
+    for (path, methods) in document["paths"].as_object().unwrap() {
+        for (method, operation) in methods.as_object().unwrap() {
+            let name =
+                operation["operationId"].as_str().unwrap_or_else(|| panic!("{method} {path} has no name"));
+            assert!(!names.contains(&name), "{method} {path} is called {name}, as another is");
+            names.push(name);
+        }
+    }
+    assert!(names.len() >= 20, "{names:?}");
+}
+
 #[tokio::test]
 async fn like_every_json_answer_it_comes_in_the_envelope() {
     let app = TestApp::start().await;

@@ -50,7 +50,7 @@ fn object(record: BoxRecord, caller: &Caller) -> BoxObject {
 }
 
 /// Lists the boxes that the key may be used on.
-#[utoipa::path(get, path = "/boxes", tag = "boxes", responses(
+#[utoipa::path(get, path = "/boxes", operation_id = "list_boxes", tag = "boxes", responses(
     (status = 200, description = "The boxes, oldest first", body = Envelope<BoxList>),
     (status = "4XX", description = "The key is not usable, or a limit is exceeded", body = ErrorEnvelope)
 ))]
@@ -65,7 +65,7 @@ pub(super) async fn list(
 }
 
 /// Shows one box.
-#[utoipa::path(get, path = "/boxes/{box_id}", tag = "boxes", params(("box_id" = String, Path, description = "The box")), responses(
+#[utoipa::path(get, path = "/boxes/{box_id}", operation_id = "get_box", tag = "boxes", params(("box_id" = String, Path, description = "The box")), responses(
     (status = 200, description = "The box", body = Envelope<BoxObject>),
     (status = "4XX", description = "The key or its role does not allow it", body = ErrorEnvelope)
 ))]

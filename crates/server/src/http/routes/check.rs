@@ -60,7 +60,7 @@ struct Units {
 }
 
 /// Tells whether the service runs and the key works.
-#[utoipa::path(get, path = "/check", tag = "service", responses(
+#[utoipa::path(get, path = "/check", operation_id = "check", tag = "service", responses(
     (status = 200, description = "All is well", body = Envelope<Check>),
     (status = "4XX", description = "The key is not usable, or a limit is exceeded", body = ErrorEnvelope)
 ))]

@@ -53,6 +53,16 @@ pub(super) struct FullBody {
     partial: Option<bool>,
 }
 
+impl FullBody {
+    /// The pages and the files asked for.
+    pub(super) fn wanted(self) -> Result<(PageRanges, Vec<String>), Fault> {
+        let pages = PageRanges::parse(self.pages.as_deref())?;
+        let sources =
+            self.sources.ok_or_else(|| Fault::missing("sources", "an array of at least one file id"))?;
+        Ok((pages, sources))
+    }
+}
+
 /// Documents with their pages.
 #[derive(Serialize, ToSchema)]
 pub(super) struct FullDocuments {
@@ -140,7 +150,7 @@ impl PageObject {
 }
 
 /// Returns whole documents, page by page. Free.
-#[utoipa::path(post, path = "/boxes/{box_id}/retrieve-full-documents", tag = "documents",
+#[utoipa::path(post, path = "/boxes/{box_id}/retrieve-full-documents", operation_id = "retrieve_full_documents", tag = "documents",
     params(("box_id" = String, Path, description = "The box")),
     request_body = FullBody,
     responses(
@@ -153,10 +163,8 @@ pub(super) async fn retrieve_full(
     ReadingBox(reading): ReadingBox,
     body: JsonBody<FullBody>,
 ) -> Result<Response, Failure> {
-    let wanted = PageRanges::parse(body.value.pages.as_deref())?;
-    let sources =
-        body.value.sources.ok_or_else(|| Fault::missing("sources", "an array of at least one file id"))?;
     let partial = body.value.partial.unwrap_or(false);
+    let (wanted, sources) = body.value.wanted()?;
     let (files, missing) = sources::find(&app, &reading, sources, partial).await?;
     let answer = Answer { files, wanted, missing: partial.then_some(missing), warnings: body.warnings };
     let audience = Audience::of_key(&app, &caller, reading.box_id()).seated()?;
@@ -168,7 +176,7 @@ const MOST_RANGES: usize = 100;
 
 /// Pages asked for: `1-3,7`.
 #[derive(Clone, Debug, PartialEq)]
-struct PageRanges(Vec<RangeInclusive<u32>>);
+pub(super) struct PageRanges(Vec<RangeInclusive<u32>>);
 
 impl PageRanges {
     fn parse(text: Option<&str>) -> Result<Self, Fault> {
@@ -362,7 +370,7 @@ struct PageReport {
 }
 
 /// Tells how each page of a file was read.
-#[utoipa::path(get, path = "/files/{file_id}/report", tag = "files",
+#[utoipa::path(get, path = "/files/{file_id}/report", operation_id = "get_file_report", tag = "files",
     params(("file_id" = String, Path, description = "The file")),
     responses(
         (status = 200, description = "One entry a page", body = Envelope<Report>),

@@ -31,7 +31,7 @@ use crate::{
 const MOST_AT_START: u32 = 200;
 
 /// Streams file status as server-sent events: first the files in progress, then each change.
-#[utoipa::path(get, path = "/boxes/{box_id}/events", tag = "files",
+#[utoipa::path(get, path = "/boxes/{box_id}/events", operation_id = "follow_box", tag = "files",
     params(("box_id" = String, Path, description = "The box")),
     responses(
         (status = 200, description = "One file object an event", content_type = "text/event-stream", body = String),

@@ -139,7 +139,7 @@ struct ListUsage {
 
 impl ListQuery {
     /// What the catalog is asked; the sort is part of the cursor, so that it cannot change between pages.
-    fn wanted(&self) -> Result<FileQuery, Fault> {
+    pub(super) fn wanted(&self) -> Result<FileQuery, Fault> {
         let limit = match self.limit.as_deref().map(str::parse::<u32>) {
             None => 50,
             Some(Ok(limit)) if (1..=200).contains(&limit) => limit,
@@ -218,7 +218,7 @@ async fn list(
 }
 
 /// Lists the files of one box.
-#[utoipa::path(get, path = "/boxes/{box_id}/files", tag = "files",
+#[utoipa::path(get, path = "/boxes/{box_id}/files", operation_id = "list_box_files", tag = "files",
     params(("box_id" = String, Path, description = "The box"), ListQuery),
     responses(
         (status = 200, description = "A page of files", body = Envelope<FileList>),
@@ -234,7 +234,7 @@ pub(super) async fn list_box(
 }
 
 /// Lists the files of one box or of all boxes that the key may be used on.
-#[utoipa::path(get, path = "/files", tag = "files", params(ListQuery), responses(
+#[utoipa::path(get, path = "/files", operation_id = "list_files", tag = "files", params(ListQuery), responses(
     (status = 200, description = "A page of files", body = Envelope<FileList>),
     (status = "4XX", description = "The key, its role or a parameter is wrong", body = ErrorEnvelope)
 ))]
@@ -261,7 +261,7 @@ pub(super) struct Opened {
 }
 
 /// Shows one file.
-#[utoipa::path(get, path = "/files/{file_id}", tag = "files",
+#[utoipa::path(get, path = "/files/{file_id}", operation_id = "get_file", tag = "files",
     params(("file_id" = String, Path, description = "The file"), Opened),
     responses(
         (status = 200, description = "The file", body = Envelope<FileObject>),
@@ -294,7 +294,7 @@ impl Changes {
 }
 
 /// Changes name, tags and metadata of a file.
-#[utoipa::path(patch, path = "/files/{file_id}", tag = "files",
+#[utoipa::path(patch, path = "/files/{file_id}", operation_id = "change_file", tag = "files",
     params(("file_id" = String, Path, description = "The file")),
     request_body = Changes,
     responses(
@@ -338,7 +338,7 @@ struct RemovedCounts {
 }
 
 /// Deletes a file permanently; once this is answered, nothing of it can be found.
-#[utoipa::path(delete, path = "/files/{file_id}", tag = "files",
+#[utoipa::path(delete, path = "/files/{file_id}", operation_id = "delete_file", tag = "files",
     params(("file_id" = String, Path, description = "The file")),
     responses(
         (status = 200, description = "What was removed", body = Envelope<DeletionReceipt>),

@@ -72,7 +72,7 @@ pub(super) struct SignedUrl {
 }
 
 impl LinkQuery {
-    fn life(&self) -> Result<u64, Fault> {
+    pub(super) fn life(&self) -> Result<u64, Fault> {
         let seconds = match &self.expires_in {
             None => return Ok(USUAL_LIFE),
             Some(Seconds::Number(seconds)) => Some(*seconds),
@@ -84,7 +84,7 @@ impl LinkQuery {
         seconds.filter(|seconds| LIVES.contains(seconds)).ok_or_else(wrong)
     }
 
-    fn inline(&self) -> Result<bool, Fault> {
+    pub(super) fn inline(&self) -> Result<bool, Fault> {
         match self.disposition.as_deref() {
             None | Some("attachment") => Ok(false),
             Some("inline") => Ok(true),
@@ -127,7 +127,7 @@ async fn named(app: &App, caller: &Caller, query: &LinkQuery) -> Result<FileReco
 }
 
 /// Creates a link to the original of a file. Free.
-#[utoipa::path(get, path = "/files/{file_id}/signed-url", tag = "files",
+#[utoipa::path(get, path = "/files/{file_id}/signed-url", operation_id = "get_file_signed_url", tag = "files",
     params(("file_id" = String, Path, description = "The file"), ("expires_in" = Option<u64>, Query), ("disposition" = Option<String>, Query)),
     responses(
         (status = 200, description = "The link", body = Envelope<SignedUrl>),
@@ -145,7 +145,7 @@ pub(super) async fn of_file(
 }
 
 /// Creates a link to the original of a file. Free.
-#[utoipa::path(get, path = "/signed-url", tag = "files", params(LinkQuery), responses(
+#[utoipa::path(get, path = "/signed-url", operation_id = "get_signed_url", tag = "files", params(LinkQuery), responses(
     (status = 200, description = "The link", body = Envelope<SignedUrl>),
     (status = "4XX", description = "The key, its role or a parameter is wrong", body = ErrorEnvelope)
 ))]
@@ -160,7 +160,7 @@ pub(super) async fn by_query(
 }
 
 /// Creates a link to the original of a file. Free.
-#[utoipa::path(post, path = "/signed-url", tag = "files", request_body = LinkQuery, responses(
+#[utoipa::path(post, path = "/signed-url", operation_id = "make_signed_url", tag = "files", request_body = LinkQuery, responses(
     (status = 200, description = "The link", body = Envelope<SignedUrl>),
     (status = "4XX", description = "The key, its role or the body is wrong", body = ErrorEnvelope)
 ))]

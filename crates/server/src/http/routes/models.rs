@@ -59,7 +59,7 @@ impl ModelObject {
 }
 
 /// Lists the boxes that the key may be used on, as models.
-#[utoipa::path(get, path = "/models", tag = "chat", responses(
+#[utoipa::path(get, path = "/models", operation_id = "list_models", tag = "chat", responses(
     (status = 200, description = "The boxes", body = ModelList),
     (status = "4XX", description = "The key is not usable, or a limit is exceeded", body = ErrorEnvelope)
 ))]
@@ -70,7 +70,7 @@ pub(super) async fn list(State(app): State<App>, Asking(caller): Asking) -> Resu
 }
 
 /// Shows one box as a model.
-#[utoipa::path(get, path = "/models/{box_id}", tag = "chat", params(("box_id" = String, Path, description = "The box")), responses(
+#[utoipa::path(get, path = "/models/{box_id}", operation_id = "get_model", tag = "chat", params(("box_id" = String, Path, description = "The box")), responses(
     (status = 200, description = "The box", body = ModelEnvelope),
     (status = "4XX", description = "The key or its role does not allow it", body = ErrorEnvelope)
 ))]

@@ -169,7 +169,7 @@ struct WhyNotObject {
 }
 
 /// Searches a box. Costs 1 to 4 intelligence units.
-#[utoipa::path(post, path = "/boxes/{box_id}/retrieve-documents", tag = "documents",
+#[utoipa::path(post, path = "/boxes/{box_id}/retrieve-documents", operation_id = "retrieve_documents", tag = "documents",
     params(("box_id" = String, Path, description = "The box")),
     request_body = SearchBody,
     responses(

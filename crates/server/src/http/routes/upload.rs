@@ -62,7 +62,7 @@ pub(super) struct UploadForm {
 }
 
 /// Adds a file to a box, or a new version of one.
-#[utoipa::path(post, path = "/boxes/{box_id}/files", tag = "files",
+#[utoipa::path(post, path = "/boxes/{box_id}/files", operation_id = "upload_file", tag = "files",
     params(("box_id" = String, Path, description = "The box")),
     request_body(content = UploadForm, content_type = "multipart/form-data"),
     responses(
@@ -196,11 +196,11 @@ async fn stage(app: &App, form: &mut Form, part: Part) -> Result<(Staged, FileNa
     Ok((staged, name, media_type))
 }
 
-fn parse_metadata(text: &str) -> Result<Metadata, Fault> {
+pub(super) fn parse_metadata(text: &str) -> Result<Metadata, Fault> {
     serde_json::from_str(text).map_err(|_| Fault::invalid("metadata", "`metadata` must be a JSON object"))
 }
 
-fn parse_external_id(text: &str) -> Result<String, Fault> {
+pub(super) fn parse_external_id(text: &str) -> Result<String, Fault> {
     let id = text.trim();
     if !(1..=200).contains(&id.chars().count()) {
         return Err(Fault::invalid("externalId", "`externalId` must have 1 to 200 characters"));

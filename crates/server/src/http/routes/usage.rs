@@ -79,7 +79,7 @@ struct PerOperation {
 }
 
 /// Reports what was charged in a month.
-#[utoipa::path(get, path = "/usage", tag = "service", params(UsageQuery), responses(
+#[utoipa::path(get, path = "/usage", operation_id = "get_usage", tag = "service", params(UsageQuery), responses(
     (status = 200, description = "The month's units", body = Envelope<UsageReport>),
     (status = "4XX", description = "The month is not one, the key is not usable, or a limit is exceeded", body = ErrorEnvelope)
 ))]
@@ -88,10 +88,7 @@ pub(super) async fn usage(
     Asking(caller): Asking,
     query: Parameters<UsageQuery>,
 ) -> Reply<UsageReport> {
-    let month = match query.value.month {
-        Some(text) => text.parse().map_err(|wrong: String| Fault::invalid("month", wrong))?,
-        None => Month::of(Timestamp::now()),
-    };
+    let month = query.value.month()?;
     let balance = payer::balance_in(&app, caller.user, month).await?;
     let lines = app.catalog.usage(caller.user, month).await?;
     let per_day = sums(&lines, |line| line.day.clone());

@@ -29,7 +29,7 @@ use crate::{
 };
 
 /// Answers a question from the documents of the box that the body, the header `X-Box-Id` or `model` names.
-#[utoipa::path(post, path = "/chat/completions", tag = "chat",
+#[utoipa::path(post, path = "/chat/completions", operation_id = "complete_chat", tag = "chat",
     params(("X-Box-Id" = Option<String>, Header, description = "The box, where the body names none")),
     request_body = ChatBody,
     responses(
@@ -53,7 +53,7 @@ pub(super) async fn complete(
 }
 
 /// Answers a question from the documents of a box.
-#[utoipa::path(post, path = "/boxes/{box_id}/chat/completions", tag = "chat",
+#[utoipa::path(post, path = "/boxes/{box_id}/chat/completions", operation_id = "complete_chat_in_box", tag = "chat",
     params(("box_id" = String, Path, description = "The box")),
     request_body = ChatBody,
     responses(
