@@ -90,7 +90,28 @@ fn bodies_of_requests_do_not_panic_on_hostile_inputs() {
     replay("search_body", MANY, bodies::search_body);
     replay("chat_body", MANY, bodies::chat_body);
     replay("changes_body", MANY, bodies::changes_body);
+    replay("documents_body", MANY, bodies::documents_body);
+    replay("link_body", MANY, bodies::link_body);
     replay("filter", MANY, inputs::filter);
+}
+
+#[test]
+fn forms_read_the_same_however_they_are_cut_and_parameters_do_not_panic() {
+    replay("form", MANY, bodies::form);
+    replay("parameters", MANY, bodies::parameters);
+}
+
+/// One that nobody replays would be forgotten.
+#[test]
+fn every_fuzz_target_has_a_corpus_that_is_replayed() {
+    let replayed = std::fs::read_to_string(crate::root().join("crates/server/tests/security/replay.rs"));
+    let replayed = replayed.expect("this file");
+    let targets = std::fs::read_dir(crate::root().join("fuzz/fuzz_targets")).expect("targets");
+    for target in targets.map(|entry| entry.expect("an entry").path()) {
+        let name = target.file_stem().expect("a name").to_string_lossy().into_owned();
+        assert!(!corpus(&name).is_empty(), "{name} has no corpus");
+        assert!(replayed.contains(&format!("(\"{name}\", ")), "{name} is not replayed");
+    }
 }
 
 #[test]

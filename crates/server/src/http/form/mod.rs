@@ -86,7 +86,7 @@ where
     S: Stream<Item = Result<Bytes, E>> + Unpin,
     E: std::error::Error + 'static,
 {
-    fn new(stream: S, boundary: &str) -> Self {
+    pub(crate) fn new(stream: S, boundary: &str) -> Self {
         // The first delimiter may stand at the very start, without a line break before it.
         let buffer = BytesMut::from(&b"\r\n"[..]);
         let delimiter = Finder::new(&format!("\r\n--{boundary}")).into_owned();
