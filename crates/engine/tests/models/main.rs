@@ -6,3 +6,5 @@
 
 mod adoption;
 mod deletion;
+mod ledger;
+mod limiter;
