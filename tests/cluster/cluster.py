@@ -116,7 +116,7 @@ class Failed(Exception):
 class Cluster:
     """Nodes, their balancer, and one owner with a box and a key."""
 
-    def __init__(self, servers, nodes=3, postgres=None, replica=None, binary=BINARY, **settings):
+    def __init__(self, servers, nodes=3, postgres=None, replica=None, binary=BINARY, clocks=None, **settings):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="quire-cluster-"))
         name = uuid.uuid4().hex[:12]
 
@@ -131,6 +131,11 @@ class Cluster:
         self.nodes = [Node(self.folder / f"node{number}", self.environment) for number in range(nodes)]
         for node in self.nodes:
             node.binary = binary
+        if clocks:
+            shifted = self.folder / "clock.so"
+            subprocess.run(["cc", "-shared", "-fPIC", "-o", shifted, pathlib.Path(__file__).with_name("clock.c"), "-ldl"], check=True)
+            for node, seconds in zip(self.nodes, clocks):
+                node.environment |= {"LD_PRELOAD": str(shifted), "QUIRE_TEST_CLOCK_S": str(seconds)}
         self.balancer, self.context, self.retries, self.counting = None, None, 0, threading.Lock()
 
     def __enter__(self):

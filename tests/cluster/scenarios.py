@@ -56,6 +56,31 @@ def units(servers, searches=1000, quota=500):
         return f"{searches} searches at once against {quota} units: {told[200]} answered, {told[402]} refused{later}, {charged} units charged"
 
 
+def clocks_differ(servers, off_s=25):
+    """Clocks that differ by more than a silent node is given: nobody is taken for dead, no job is taken over, and limits hold."""
+    with Cluster(servers, clocks=(0, off_s, -off_s), QUIRE__LIMITS__KEY_REQUESTS="400") as cluster:
+        said = [cluster.ask("GET", "/check", port=node.port)[2]["data"]["time"] for node in cluster.nodes]
+        check(len({time[:19] for time in said}) == 3, f"the clocks do not differ: {said}")
+        statuses = collections.Counter(at_once(60, lambda number: cluster.ask("GET", "/check", port=cluster.nodes[number % 3].port)[0], range(450)))
+        check(statuses == {200: 397, 429: 53}, f"expected the rest of 400 to pass: {statuses}")
+        cluster.key = cluster.new_key()
+        files = [cluster.upload_patiently(f"{number}.md", document(number)[1]) for number in range(6)]
+        cluster.wait_until_read()
+        cluster.key = cluster.new_key()
+        # Each node beats every three seconds, and looks then who has not been heard of for fifteen.
+        until = time.monotonic() + 10
+        answered = 0
+        while time.monotonic() < until:
+            for number, file in enumerate(files):
+                found = cluster.search(document(number)[0], port=cluster.nodes[number % 3].port)
+                check(file in found, f"{file} is not found")
+                answered += 1
+            time.sleep(1)
+        logs = [(cluster.folder / f"node{number}.log").read_text() for number in range(3)]
+        check(not any("Took over" in log for log in logs), f"somebody was taken for dead: {logs}")
+        return f"three nodes whose clocks differ by up to {2 * off_s} s: {answered} searches answered, 400 of 453 requests passed, nobody was taken for dead"
+
+
 def together(servers):
     """Everything that leaves its cluster as it was, on one cluster: starting three nodes takes longer than most of it."""
     with Cluster(servers, **ROOMY) as cluster:

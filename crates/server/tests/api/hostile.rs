@@ -103,6 +103,10 @@ async fn a_million_parts_are_refused_before_they_are_counted() {
     let request = request.header("content-type", "multipart/form-data; boundary=x");
     let answer = Answer::of(request.body(part.repeat(100_000)).send().await.unwrap()).await;
     assert_eq!(answer.verdict(), "413 B1004 too_large");
+    assert!(
+        answer.body["error"]["cause"].as_str().unwrap().contains("64 parts"),
+        "not by their bytes: {answer:?}"
+    );
 }
 
 #[tokio::test]

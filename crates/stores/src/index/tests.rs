@@ -9,7 +9,8 @@ use std::{
 use engine::{
     access::Writing,
     document::{Document, Format, Page},
-    ids::{BoxId, FileId},
+    ids::{BoxId, ChunkId, FileId},
+    ingest::{self, Relocation},
     seams::index::{Chunk, Index, IndexedChunk, Recall},
 };
 
@@ -154,6 +155,59 @@ async fn few_boxes_stay_open_however_many_there_are() {
         assert!(finds(&index, &writing, "word").await);
         assert!(index.open_boxes() <= 3);
     }
+}
+
+/// What a box's move asks before it drops the source: the copy may have gone wrong after it was made.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_copy_that_is_not_the_same_to_the_last_byte_is_told() {
+    let (here, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (from, to) = (open(here.path()), open(there.path()));
+    let writing = Writing::for_operator(BoxId::generate());
+    let file = store(&from, &writing, "walrus", 3).await;
+    store(&from, &writing, "narwhal", 2).await;
+    let (mut relocation, claim) = (Relocation::default(), async |_| Ok(Some(())));
+    assert_eq!(relocation.catch_up(&from, &to, &writing, claim, |_, _| {}).await.unwrap(), 2);
+    ingest::compare(&from, &to, &writing).await.unwrap();
+
+    let ids: Vec<ChunkId> = (0..3).map(|ordinal| ChunkId { file, ordinal }).collect();
+    let pages = from.pages(writing.reading(), file, 1, 10).await.unwrap();
+    let chunks = from.chunks(writing.reading(), &ids).await.unwrap();
+    let put = async |change: fn(&mut Document, &mut [IndexedChunk])| {
+        let mut document =
+            Document { media_type: "text/plain".into(), title: None, pages: pages.clone(), warnings: vec![] };
+        let mut chunks: Vec<IndexedChunk> = (chunks.iter().flatten())
+            .map(|chunk| IndexedChunk { chunk: chunk.clone(), vector: vec![1.0, 0.0], tokens: vec![] })
+            .collect();
+        change(&mut document, &mut chunks);
+        to.replace(&writing, file, &Arc::new(document), &Arc::from(chunks), "test").await.unwrap();
+        // Nothing changed at the source, so catching up copies nothing; the numbers of pages and chunks are the same too.
+        let mut relocation = Relocation::default();
+        relocation.catch_up(&from, &from, &writing, async |_| Ok(Some(())), |_, _| {}).await.unwrap();
+        assert_eq!(
+            relocation.catch_up(&from, &to, &writing, async |_| Ok(Some(())), |_, _| {}).await.unwrap(),
+            0
+        );
+        ingest::compare(&from, &to, &writing).await
+    };
+    put(|_, _| {}).await.unwrap();
+    for change in [
+        (|document, _| document.pages[0].text.push('.')) as fn(&mut Document, &mut [IndexedChunk]),
+        |document, _| document.pages[0].label = "i".into(),
+        |document, _| document.title = Some("Walruses".into()),
+        |_, chunks| chunks[2].vector = vec![0.0, 1.0],
+        |_, chunks| chunks[1].tokens = vec![1],
+        |_, chunks| chunks[0].chunk.language = None,
+    ] {
+        let told = put(change).await.unwrap_err();
+        assert!(
+            told.to_string().contains("nothing was dropped")
+                || format!("{told:?}").contains("nothing was dropped"),
+            "{told:?}"
+        );
+    }
+    put(|_, _| {}).await.unwrap();
+    to.remove(&writing, file).await.unwrap();
+    assert!(ingest::compare(&from, &to, &writing).await.is_err());
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -299,6 +299,33 @@ async fn concurrent_writes_all_land_and_survive_reopening() {
     assert_eq!(place.open().users().await.unwrap().len(), 100);
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_write_that_panics_is_refused_and_the_others_go_on() {
+    let place = Place::new();
+    let catalog = std::sync::Arc::new(place.open());
+    let tasks: Vec<_> = (0..60)
+        .map(|n| {
+            let catalog = catalog.clone();
+            tokio::spawn(async move {
+                if n % 3 == 0 {
+                    let panicked = catalog.database.write::<()>(|t| {
+                        t.execute("delete from users", &[])?;
+                        panic!("on purpose");
+                    });
+                    return reason(panicked.await) == Some(Reason::Internal);
+                }
+                let email = format!("u{n}@example.org").parse().unwrap();
+                let user = NewUser { email, password_hash: None, plan: Default::default() };
+                catalog.add_user(user).await.is_ok()
+            })
+        })
+        .collect();
+    for task in tasks {
+        assert!(task.await.unwrap());
+    }
+    assert_eq!(catalog.users().await.unwrap().len(), 40, "nothing of what panicked, all of the others");
+}
+
 fn upload(name: &str, content: &str, external_id: Option<&str>) -> NewFile {
     NewFile {
         name: name.parse().unwrap(),
