@@ -9,6 +9,8 @@ pub mod limiter;
 mod postgres;
 #[cfg(test)]
 mod scaled;
+#[cfg(test)]
+mod side_by_side;
 mod scrub;
 
 use std::{fs, os::unix::fs::DirBuilderExt, path::Path};

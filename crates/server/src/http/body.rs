@@ -47,7 +47,7 @@ impl<T: DeserializeOwned> FromRequest<App> for JsonBody<T> {
         let limit_kb = app.config.limits.body_kb;
         let too_large = || {
             Fault::new(Reason::TooLarge, format!("the body is larger than {limit_kb} KB"))
-                .hint("the operator can raise the setting limits.body_kb")
+                .hint("send less, or ask the operator to raise limits.body_kb")
         };
         let bytes = read(request.into_body(), limit_kb * 1024, too_large).await?;
         let mut body = parse(&bytes)?;
@@ -91,8 +91,7 @@ pub(crate) async fn read(body: Body, most: usize, too_large: impl FnOnce() -> Fa
         };
         if bytes.len() + more.len() > most {
             drain(&mut stream).await;
-            return Err(Fault::new(Reason::TooLarge, format!("the body is larger than {limit_kb} KB"))
-                .hint("send less, or ask the operator to raise limits.body_kb"));
+            return Err(too_large());
         }
         bytes.extend_from_slice(&more);
     }

@@ -2,8 +2,8 @@
 //!
 //! - Kept for 24 hours, the last thousand of each API key: successful answers of up to 256 KiB, event streams included once they were sent to their end. A
 //!   kept answer is on disk, together with its charge, before the last byte of it is sent.
-//! - Not kept: failures, which cost nothing and which a retry may get past; answers above 256 KiB. The
-//!   idempotency key is free again, and a retry does the work again.
+//! - Not kept: failures, which cost nothing and which a retry may get past, also those that a stream ends with ([`Failed`]);
+//!   answers above 256 KiB. The idempotency key is free again, and a retry does the work again.
 //! - Separate for each API key, and forgotten when that key's rights change or anything is deleted from a box of its
 //!   user: a retry shows nobody what they may no longer see.
 //! - Same body means the same bytes; of a form, whatever its boundary is, because clients draw a new one each time.
@@ -52,6 +52,21 @@ const MOST_BYTES: usize = 256 * 1024;
 /// When a retry that came too early may come again.
 const RUNNING_WAIT: Duration = Duration::from_secs(1);
 
+/// Says of an answer that it went wrong after its head was sent; whoever sends a stream puts it into the response's extensions.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Failed(Arc<AtomicBool>);
+
+impl Failed {
+    /// The answer that ends now is no answer.
+    pub(super) fn set(&self) {
+        self.0.store(true, Ordering::Release);
+    }
+
+    fn is_set(&self) -> bool {
+        self.0.load(Ordering::Acquire)
+    }
+}
+
 /// The layer: answers a retry from what was kept, and keeps what is answered.
 pub async fn once(State(app): State<App>, request: Request, next: Next) -> Response {
     let caller = request.extensions().get::<Arc<Caller>>().cloned();
@@ -70,8 +85,7 @@ pub async fn once(State(app): State<App>, request: Request, next: Next) -> Respo
         Ok(Begun::Running) => refuse(body, still_running()).await,
         Ok(Begun::Answered { request, answer }) if request == request_hash(&head) => {
             again(&app, &head, body, answer).await
-            axum::Error::new(fault)
-        })
+        }
         Ok(Begun::Answered { .. }) => refuse(body, mismatch()).await,
         Err(fault) => Failure(fault).into_response(),
     }
@@ -186,6 +200,7 @@ async fn keep(attempt: Attempt, request_body: String, response: Response) -> Res
     let content_type = content_type.and_then(|value| value.to_str().ok()).map(str::to_string);
     let answer =
         KeptAnswer { request_body, status: response.status().as_u16(), content_type, body: String::new() };
+    let failed = response.extensions().get::<Failed>().cloned().unwrap_or_default();
     let size = response.body().size_hint().exact();
     let (head, body) = response.into_parts();
     match size {
@@ -220,9 +235,11 @@ struct Copy {
     attempt: Option<Attempt>,
     answer: KeptAnswer,
     bytes: Vec<u8>,
+    failed: Failed,
 }
 
 impl Copy {
+    /// The next piece. What cannot be ended properly breaks off: it was not charged, and its reader must not take it for whole.
     async fn next(mut self) -> Option<(Result<Bytes, axum::Error>, Self)> {
         let next = self.stream.next().await;
         let fits = |bytes: &Bytes| self.bytes.len() + bytes.len() <= MOST_BYTES;
@@ -249,7 +266,8 @@ impl Copy {
         let Some(attempt) = self.attempt.take() else { return Ok(()) };
         attempt.finish(answer).await.map_err(|fault| {
             tracing::error!(error = ?fault, "Could not store an answer for retries");
-        }
+            axum::Error::new(fault)
+        })
     }
 }
 

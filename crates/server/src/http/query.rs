@@ -10,6 +10,7 @@ use engine::{Fault, Reason};
 use serde::{Deserialize, de::DeserializeOwned};
 
 use super::{
+    body::MOST_WARNINGS,
     error::Failure,
     names::{field_names, unknown},
 };
@@ -79,6 +80,14 @@ mod tests {
 
     fn wanted(query: &str) -> Result<Parameters<Wanted>, Fault> {
         read(&format!("/files?{query}").parse().unwrap())
+    }
+
+    #[test]
+    fn a_url_full_of_unknown_parameters_is_warned_of_a_few_times() {
+        let url = "x=1&".repeat(1_000) + "limit=5";
+        let read = wanted(&url).unwrap();
+        assert_eq!((read.warnings.len(), read.value.limit.as_deref()), (MOST_WARNINGS, Some("5")));
+        assert_eq!(ignored(&format!("/x?{url}").parse().unwrap()).count(), MOST_WARNINGS);
     }
 
     #[test]

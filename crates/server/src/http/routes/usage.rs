@@ -30,6 +30,15 @@ pub(super) struct UsageQuery {
     month: Option<String>,
 }
 
+impl UsageQuery {
+    pub(super) fn month(&self) -> Result<Month, Fault> {
+        match &self.month {
+            Some(text) => text.parse().map_err(|wrong: String| Fault::invalid("month", wrong)),
+            None => Ok(Month::of(Timestamp::now())),
+        }
+    }
+}
+
 /// A month's units of the account that the key belongs to, over all its keys.
 #[derive(Serialize, ToSchema)]
 pub(super) struct UsageReport {

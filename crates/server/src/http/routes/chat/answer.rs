@@ -27,6 +27,7 @@ use crate::{
     http::{
         BASE,
         audience::Audience,
+    idempotency::Failed,
         error::{ErrorEnvelope, ErrorObject},
         origin::Origin,
         reply,
@@ -327,6 +328,8 @@ struct Frames {
     usage: bool,
     text: String,
     waiting: VecDeque<String>,
+    /// Whether they end with an error.
+    failed: Failed,
 }
 
 impl Frames {
@@ -388,6 +391,7 @@ impl Frames {
         if let Some(source) = &fault.source {
             tracing::error!(request.id = %self.head.request, error = %source, "A stream failed: {}", fault.reason.as_str());
         }
+        self.failed.set();
         let error = ErrorObject::of(fault, Some(&self.head.request));
         self.waiting.push_back(json!(ErrorEnvelope { success: false, error }).to_string());
     }
@@ -435,6 +439,7 @@ impl Frames {
 
     /// The stream. Whoever goes away drops it, and with it the work and the charge.
     fn respond(self, under_way: Option<UnderWay>) -> Response {
+        let failed = self.failed.clone();
         let frames = stream::unfold((self, under_way), |(mut frames, mut under_way)| async move {
             if frames.waiting.is_empty() {
                 frames.go_on(&mut under_way).await;
