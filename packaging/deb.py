@@ -1,5 +1,6 @@
 """The Debian package: program, service with a user of its own, settings, manual pages and completions."""
 
+import email.utils
 import gzip
 import hashlib
 import os
@@ -7,22 +8,25 @@ import pathlib
 import shutil
 import subprocess
 import tempfile
+import textwrap
 
 import release
 
 # The package that has each library an executable may need; libc6 also comes with a version.
 PACKAGES = {"libgcc_s.so.1": "libgcc-s1", "libstdc++.so.6": "libstdc++6"}
+MAINTAINER = "The quire developers <quire@localhost>"
 COMPLETIONS = {"bash": "usr/share/bash-completion/completions", "zsh": "usr/share/zsh/vendor-completions", "fish": "usr/share/fish/vendor_completions.d"}
 
 
 def build(made):
     if not shutil.which("dpkg-deb"):
         raise SystemExit("the Debian package is written by dpkg-deb, which is not installed")
-    version = made.version.replace("-", "~")
+    # The revision after the hyphen counts packagings of one release.
+    version = made.version.replace("-", "~") + "-1"
     target = made.out / f"quire_{version}_{made.machine['debian']}.deb"
     with tempfile.TemporaryDirectory() as folder:
         root = pathlib.Path(folder) / "quire"
-        files = payload(made)
+        files = payload(made, version)
         files |= control(made, version, files)
         for path, (content, mode) in files.items():
             file = root / path
@@ -40,7 +44,7 @@ def build(made):
     return [target]
 
 
-def payload(made):
+def payload(made, version):
     """What the package installs: path → (content, mode)."""
     best = lambda content: gzip.compress(content, 9, mtime=0)
     files = {
@@ -50,10 +54,18 @@ def payload(made):
         "usr/share/doc/quire/copyright": (made.text("packaging/debian/copyright"), 0o644),
         "usr/share/doc/quire/README.md": (made.text("README.md"), 0o644),
         "usr/share/doc/quire/changelog.gz": (best(made.text("CHANGELOG.md")), 0o644),
+        "usr/share/doc/quire/changelog.Debian.gz": (best(changelog(made, version)), 0o644),
+        "usr/share/lintian/overrides/quire": (made.text("packaging/debian/lintian-overrides"), 0o644),
     }
     files |= {f"usr/share/man/man1/{page}.gz": (best(content), 0o644) for page, content in made.manual.items()}
     files |= {f"{COMPLETIONS[shell]}/{release.COMPLETIONS[shell]}": (content, 0o644) for shell, content in made.completions.items()}
     return files
+
+
+def changelog(made, version):
+    """Debian's own changelog, which says which release was packaged; what changed in it is in changelog.gz."""
+    date = email.utils.formatdate(made.epoch)
+    return f"quire ({version}) unstable; urgency=medium\n\n  * Release {made.version}.\n\n -- {MAINTAINER}  {date}\n".encode()
 
 
 def unit(made):
@@ -70,11 +82,11 @@ def unit(made):
 def control(made, version, files):
     """What dpkg reads: path → (content, mode)."""
     size = sum((len(content) + 1023) // 1024 for content, _ in files.values())
-    described = "\n".join(f" {line}" for line in release.DESCRIPTION.splitlines())
+    described = "\n".join(f" {line}" for line in textwrap.wrap(release.DESCRIPTION, 78))
     fields = f"""Package: quire
 Version: {version}
 Architecture: {made.machine['debian']}
-Maintainer: The quire developers <quire@localhost>
+Maintainer: {MAINTAINER}
 Installed-Size: {size}
 Depends: {', '.join(depends(made.executable))}
 Recommends: ca-certificates, poppler-utils, tesseract-ocr

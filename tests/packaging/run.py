@@ -30,8 +30,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "target" / "packaging"
 BINARY = pathlib.Path(os.environ.get("QUIRE_BINARY", ROOT / "target" / "debug" / "quire")).absolute()
 ROOTFS = pathlib.Path(os.environ.get("QUIRE_ROOTFS", FOLDER / "debian.tar"))
-# What the packages' own installers need; npm in Debian is large, and without it the npm package is tried on the machine.
-DEBIAN = "adduser,ca-certificates,python3-venv"
+# What the packages' own installers need.
+DEBIAN = "adduser,ca-certificates,python3-venv,npm"
 # Separates "serves" from "hangs" on a machine that is busy with other things.
 PATIENCE_S = 300
 
@@ -124,6 +124,7 @@ def tarball(dist, folder):
 
 def deb(dist, folder):
     package = one(dist, "*.deb", "dpkg-deb is not installed")
+    linted = lint(package)
     place = somewhere(folder)
     if isinstance(place, places.Host):
         # Without a root file system of its own the package must not touch this machine: files only, no user, no service.
@@ -142,7 +143,18 @@ def deb(dist, folder):
         run(place, "dpkg", "--purge", "quire")
         assert place.outside(data).joinpath("catalog.db").exists(), "removing the package removed documents"
         assert not place.outside("/usr/bin/quire").exists() and not place.outside("/etc/quire/quire.toml").exists()
-    return report(spent, seconds, f"{how}, {place.name}")
+    return report(spent, seconds, f"{how}, {place.name}; {linted}")
+
+
+def lint(package):
+    """What Debian's own checker says of the package; anything but what packaging/debian/lintian-overrides explains is a failure."""
+    if not shutil.which("lintian"):
+        return "lintian is not installed"
+    # The package under test is not compressed, to be made quickly; a release's is.
+    quick = "uses-no-compression-for-control-tarball,uses-no-compression-for-data-tarball"
+    done = subprocess.run(["lintian", "--fail-on", "error,warning", "--suppress-tags", quick, package], capture_output=True, text=True)
+    assert done.returncode == 0, f"lintian: {done.stdout}{done.stderr}"
+    return "lintian has no objection"
 
 
 def wheel(dist, folder):
@@ -184,13 +196,17 @@ def brew(dist, folder):
     if not shutil.which("ruby"):
         raise Skipped("neither Homebrew nor ruby is installed, so the formula was not read")
     formula, package = one(dist, "quire.rb"), one(dist, "*-linux.tar.gz")
-    place = places.Host(folder)
-    with installing() as spent:
-        run(place, "tar", "-xzf", package, "-C", folder)
-        unpacked = folder / package.name.removesuffix(".tar.gz")
-        url, digest = run(place, "ruby", "-W0", pathlib.Path(__file__).parent / "formula.rb", formula, unpacked, folder / "prefix").split()
-    assert url.endswith(f"/{package.name}") and digest == hashlib.sha256(package.read_bytes()).hexdigest()
-    return report(spent, serves(place, [folder / "prefix/bin/quire"], folder / "data"), "the formula's install, with a stand-in for Homebrew")
+    place = somewhere(folder)
+    prefix = place.outside(place.folder) / "prefix"
+    with tempfile.TemporaryDirectory() as unpacked, installing() as spent:
+        subprocess.run(["ruby", "-c", formula], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(["tar", "-xzf", package, "-C", unpacked], check=True)
+        line = ["ruby", "-W0", pathlib.Path(__file__).parent / "formula.rb", formula, f"{unpacked}/{package.name.removesuffix('.tar.gz')}", prefix]
+        told = json.loads(subprocess.run(line, check=True, capture_output=True, text=True).stdout)
+    assert told["url"].endswith(f"/{package.name}") and told["sha256"] == hashlib.sha256(package.read_bytes()).hexdigest()
+    assert told["service"]["run"][:2] == [str(prefix / "bin/quire"), "serve"] and told["tested"] > 0, told
+    seconds = serves(place, [place.folder / "prefix/bin/quire"], place.folder / "data")
+    return report(spent, seconds, f"the formula's install, test and service blocks with a stand-in for Homebrew, {place.name}")
 
 
 def somewhere(folder, program=None):
