@@ -9,6 +9,7 @@
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -32,6 +33,31 @@ const HALF_FORGOTTEN: Duration = Duration::from_secs(10);
 
 /// Tokens that an account which asks seldom may run before it shares with one that always asks: about two searches.
 const HEAD_START: f64 = 10_000.0;
+
+/// How long passages of files wait while any model has something to do that somebody waits for. They are not left out for
+/// longer: files are read on however many searches there are.
+const PATIENCE: Duration = Duration::from_millis(250);
+/// How often it is looked whether that is over.
+const LOOK_EVERY: Duration = Duration::from_millis(2);
+
+/// Sequences that somebody waits for, at all models of the process: they share its cores.
+static HURRIED: AtomicUsize = AtomicUsize::new(0);
+
+/// Counts among them for as long as it lives.
+struct Hurry;
+
+impl Hurry {
+    fn new() -> Self {
+        HURRIED.fetch_add(1, Ordering::Relaxed);
+        Hurry
+    }
+}
+
+impl Drop for Hurry {
+    fn drop(&mut self) {
+        HURRIED.fetch_sub(1, Ordering::Relaxed);
+    }
+}
 
 /// The weight of the newest measurement of speed.
 const NEWEST: f64 = 0.3;
@@ -72,6 +98,8 @@ struct Queues<O> {
     urgent: Queue<O>,
     /// What is being indexed.
     patient: Queue<O>,
+    /// When some of it was last taken.
+    last_patient: Instant,
     /// Tokens per second, as last measured.
     speed: f64,
     closed: bool,
@@ -100,6 +128,8 @@ struct Waiting<O> {
     work: Work,
     /// Its place in the request's answer.
     index: usize,
+    /// Set where somebody waits for it.
+    _hurry: Option<Hurry>,
     request: Arc<Mutex<Request<O>>>,
 }
 
@@ -121,7 +151,8 @@ impl<M: Model> Batcher<M> {
     /// Starts the thread `name`. More than `queue_tokens` waiting of one kind make further calls fail.
     pub(crate) fn start(name: &str, model: M, queue_tokens: usize) -> std::io::Result<Self> {
         let queue = || Queue { shares: Vec::new(), tokens: 0, aged: Instant::now() };
-        let queues = Queues { urgent: queue(), patient: queue(), speed: FIRST_GUESS, closed: false };
+        let (urgent, patient, last_patient) = (queue(), queue(), Instant::now());
+        let queues = Queues { urgent, patient, last_patient, speed: FIRST_GUESS, closed: false };
         let shared = Arc::new(Shared { queues: Mutex::new(queues), arrived: Condvar::new() });
         let for_thread = shared.clone();
         let thread =
@@ -148,10 +179,8 @@ impl<M: Model> Batcher<M> {
         let mut queues = lock(&self.shared.queues);
         let speed = queues.speed;
         // An answer's sentences are passages to the model, but somebody waits for them.
-        let queue = match role {
-            Role::Passage if account.is_none() => &mut queues.patient,
-            Role::Passage | Role::Query => &mut queues.urgent,
-        };
+        let patient = role == Role::Passage && account.is_none();
+        let queue = if patient { &mut queues.patient } else { &mut queues.urgent };
         // A request larger than the whole queue still gets its turn when the queue is empty.
         if queue.tokens > 0 && queue.tokens + tokens > self.queue_tokens {
             let wait = Duration::from_secs_f64((queue.tokens as f64 / speed).clamp(1.0, 60.0));
@@ -162,7 +191,8 @@ impl<M: Model> Batcher<M> {
         let (reply, answer) = oneshot::channel();
         let answers = work.iter().map(|_| None).collect();
         let request = Arc::new(Mutex::new(Request { answers, missing: work.len(), reply: Some(reply) }));
-        let waiting = |(index, work)| Waiting { work, index, request: request.clone() };
+        let hurry = || (!patient).then(Hurry::new);
+        let waiting = |(index, work)| Waiting { work, index, _hurry: hurry(), request: request.clone() };
         queue.add(account, work.into_iter().enumerate().map(waiting));
         queue.tokens += tokens;
         drop(queues);
@@ -231,8 +261,14 @@ fn next_batch<O>(shared: &Shared<O>, threads: usize) -> Option<Vec<Waiting<O>>> 
         }
         let budget = (queues.speed * BATCH_TIME.as_secs_f64()) as usize;
         let mut batch = queues.urgent.take(budget, threads);
-        if batch.is_empty() {
+        if batch.is_empty() && queues.patient.tokens > 0 {
+            if HURRIED.load(Ordering::Relaxed) > 0 && queues.last_patient.elapsed() < PATIENCE {
+                let waited = shared.arrived.wait_timeout(queues, LOOK_EVERY);
+                queues = waited.unwrap_or_else(PoisonError::into_inner).0;
+                continue;
+            }
             batch = queues.patient.take(budget, threads);
+            queues.last_patient = Instant::now();
         }
         if !batch.is_empty() {
             // Longest first: threads then finish at about the same time.
