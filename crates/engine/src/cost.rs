@@ -104,7 +104,7 @@ pub struct ChatWork {
     pub generated_tokens: usize,
 }
 
-/// What a search costs that did this work for so many hits.
+/// The cost of a search that did this work and returned this many hits.
 pub fn search(work: &Work, hits: usize) -> u64 {
     if hits == 0 {
         return 1;
@@ -120,14 +120,15 @@ pub fn search_within(max_units: u64) -> SearchWork {
     SearchWork::of(cross_encoded, (spare - cross_encoded).min(PASSAGES_STEPS))
 }
 
-/// What an answer costs whose search cost this much, and that read and wrote so many tokens, 1–10.
+/// The cost of an answer, 1–10, from that of its search and from the tokens that it read and wrote.
 pub fn chat(search_units: u64, context_tokens: usize, generated_tokens: usize) -> u64 {
     search_units.max(1)
         + steps(context_tokens, CONTEXT, CONTEXT_STEP, CONTEXT_STEPS)
         + steps(generated_tokens, GENERATED, GENERATED_STEP, GENERATED_STEPS)
 }
 
-/// What an answer can cost whose search costs at most this much, and that reads and writes at most so many tokens.
+/// The range of costs of an answer, from the most that its search costs and from the most tokens that it reads and
+/// writes.
 pub fn chat_bounds(search: Bounds, context_tokens: usize, generated_tokens: usize) -> Bounds {
     Bounds { min: 1, max: chat(search.max, context_tokens, generated_tokens) }
 }
@@ -163,7 +164,7 @@ fn steps(amount: usize, free: usize, step: usize, most: u64) -> u64 {
     (amount.saturating_sub(free).div_ceil(step) as u64).min(most)
 }
 
-/// The amount that so many units pay for; no limit at the most of them.
+/// The amount that this many units pay for; unlimited for the most units.
 fn up_to(units: u64, most: u64, free: usize, step: usize) -> usize {
     if units >= most { usize::MAX } else { free + units as usize * step }
 }

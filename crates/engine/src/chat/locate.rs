@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-/// Characters of a quote that can be looked for; longer ones are no quotes but copies.
+/// Characters of a quote that can be looked for; longer ones are copies rather than quotes.
 const LONGEST: usize = 2_000;
 /// The shortest quote: shorter ones occur everywhere.
 const SHORTEST: usize = 2;
@@ -25,7 +25,7 @@ pub(super) fn find(quote: &str, text: &str) -> Option<Range<usize>> {
     Some(start..end)
 }
 
-/// The characters that count, each with the byte where it stands.
+/// The characters that count, each with its byte offset.
 fn flat(text: &str) -> impl Iterator<Item = (usize, char)> {
     let mut blank = false;
     text.char_indices().filter_map(move |(at, character)| {

@@ -86,7 +86,7 @@ impl Chat {
         Chat { search, index, catalog, embedder, answerer }
     }
 
-    /// Whether answers of this format can be had here.
+    /// Whether this server can give answers of this format.
     pub fn can(&self, format: &Format) -> bool {
         self.answerer.can(format)
     }

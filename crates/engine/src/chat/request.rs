@@ -39,7 +39,7 @@ pub struct ChatRequest {
 }
 
 impl ChatRequest {
-    /// Passages that are read by default: more seldom hold what these do not.
+    /// Passages that are read by default: more rarely hold what these do not.
     pub const SOURCES: usize = 8;
 
     /// A plain question with the usual settings.

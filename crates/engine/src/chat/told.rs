@@ -6,13 +6,13 @@ use crate::{
     seams::answerer::{Format, Speaker},
 };
 
-/// Tokens of a conversation that are told at most, besides the passages: a question, its wishes and a few turns.
+/// Most tokens of a conversation that are sent, besides the passages: a question, its instructions and a few turns.
 const MOST_TOKENS: usize = 4_000;
-/// Earlier turns that are told; older ones seldom matter and cost tokens.
+/// Earlier turns that are sent; older ones rarely matter and cost tokens.
 const TURNS: usize = 8;
-/// Characters of an earlier turn and of a wish that are told.
+/// Characters of an earlier turn and of an instruction that are sent.
 const LONGEST_TURN: usize = 2_000;
-/// Characters of the question that are told: as many as are searched for.
+/// Characters of the question that are sent: as many as are searched for.
 const LONGEST_QUESTION: usize = 4_000;
 
 impl ChatRequest {

@@ -180,7 +180,7 @@ impl Verifier {
     }
 }
 
-/// Whether the quote stands at these code points of the page.
+/// Whether the quote is at these code points of the page.
 fn stands_at(page: &str, start: u32, end: u32, quote: &str) -> bool {
     page.chars().skip(start as usize).take((end.saturating_sub(start)) as usize).eq(quote.chars())
 }
@@ -212,7 +212,7 @@ fn supporting(said: &str, text: &str) -> Option<std::ops::Range<usize>> {
     (share >= SUPPORT).then_some(place)
 }
 
-/// Whether every number of a sentence stands in one of the texts.
+/// Whether every number of a sentence is in one of the texts.
 fn numbers_known(said: &str, texts: &[&str]) -> bool {
     let number = |word: &str| words::is_number(word) || words::is_number_word(&word.to_lowercase());
     let all = texts.join(" ").to_lowercase();

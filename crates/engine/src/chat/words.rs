@@ -35,7 +35,7 @@ const ENDINGS: &[&str] = &["ation", "ing", "ied", "ies", "ed", "es", "en", "er",
 /// A word with the form that it is compared by.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Word<'a> {
-    /// As it stands in the text.
+    /// As written in the text.
     pub(super) text: &'a str,
     /// Lower case, without a common ending.
     pub(super) stem: String,

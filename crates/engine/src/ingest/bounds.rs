@@ -74,7 +74,7 @@ fn clip_warnings(warnings: &mut Vec<String>) {
     warnings.shrink_to_fit();
 }
 
-/// Cuts a text to so many characters, and gives back the memory of the rest.
+/// Cuts a text to this many characters, and frees the memory of the rest.
 pub(super) fn clip(text: &mut String, most: usize) {
     if let Some((end, _)) = text.char_indices().nth(most) {
         text.truncate(text[..end].trim_end().len());

@@ -68,7 +68,7 @@ pub struct Passage {
 /// All that an answerer is told.
 #[derive(Debug, Clone, Default)]
 pub struct Brief {
-    /// The question as it stands on its own, earlier turns taken into account.
+    /// The question, rewritten so that it can be understood without the earlier turns.
     pub question: String,
     /// The conversation, the question as it was put last.
     pub turns: Vec<Turn>,

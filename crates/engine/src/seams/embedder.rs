@@ -42,7 +42,7 @@ pub trait Embedder: Send + Sync {
     /// How many tokens `text` has, without the special ones.
     fn count_tokens(&self, text: &str) -> usize;
 
-    /// Whether [`Embedding::tokens`] can be had; remote endpoints have none to give.
+    /// Whether it can fill [`Embedding::tokens`]; remote endpoints cannot.
     fn gives_tokens(&self) -> bool {
         true
     }

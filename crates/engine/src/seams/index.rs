@@ -27,7 +27,7 @@ pub struct Chunk {
     pub end: u32,
     /// The headings above it, outermost first; shared by all chunks under them.
     pub section: Arc<[String]>,
-    /// What stands further up and belongs to it: the caption and header row of a table whose later rows these are.
+    /// What is further up and belongs to it: the caption and header row of a table whose later rows these are.
     /// Embedded and searched with the text, but no part of it. Mostly empty.
     pub lead: Arc<str>,
     /// ISO 639-1 code, where one could be detected.

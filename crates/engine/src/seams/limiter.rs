@@ -23,7 +23,7 @@ pub struct Limits {
     pub user: Limit,
 }
 
-/// Where a window stands after a request was counted or refused.
+/// The state of a window after a request was counted or refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Standing {
     /// Requests counted so far.
@@ -61,6 +61,6 @@ pub trait Limiter: Send + Sync {
     /// Counts one request of a key and its user, or refuses it.
     async fn take(&self, key: &str, user: UserId, now: Timestamp) -> Result<Verdict, Fault>;
 
-    /// Where the windows stand, without counting.
+    /// The state of the windows, without counting.
     async fn look(&self, key: &str, user: UserId, now: Timestamp) -> Result<Verdict, Fault>;
 }

@@ -27,7 +27,7 @@ const LEAST_TRUST: f32 = 0.3;
 /// The BM25 score that reads as 0.5 when shown as a share: about what one rare word brings.
 const HALF_KEYWORD: f32 = 8.0;
 
-/// How far the embedder may be trusted with a query, from the tokens it makes of it: [`LEAST_TRUST`] to 1.
+/// How far the embedder may be trusted with a query, from its tokens: [`LEAST_TRUST`] to 1.
 pub fn trust(token_ids: &[u32]) -> f32 {
     let mut distinct = token_ids.to_vec();
     distinct.sort_unstable();

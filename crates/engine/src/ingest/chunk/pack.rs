@@ -210,7 +210,7 @@ impl Packer<'_> {
         (last.tokens <= self.chunking.overlap.min(room)).then(|| last.clone())
     }
 
-    /// Says under which headings the passage stands: those of all its units.
+    /// The headings above the passage: those of all its units.
     fn open(&mut self, section: &Arc<[String]>) {
         if self.pieces.is_empty() {
             self.current.section = section.clone();

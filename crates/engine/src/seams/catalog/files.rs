@@ -170,7 +170,7 @@ pub struct NewFile {
 /// What became of an upload.
 #[derive(Debug)]
 pub struct Uploaded {
-    /// The file as it stands now.
+    /// The file as it is now.
     pub file: FileRecord,
     /// What happened to it.
     pub outcome: UploadOutcome,

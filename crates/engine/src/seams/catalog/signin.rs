@@ -58,7 +58,7 @@ impl Subject {
         }
     }
 
-    /// How long to wait after so many tries that all failed: two seconds, four, eight … up to the longest wait.
+    /// How long to wait after this many failed attempts: two seconds, four, eight … up to the longest wait.
     pub fn wait_after(&self, failures: u32) -> Duration {
         match failures.checked_sub(self.free()) {
             None => Duration::ZERO,

@@ -79,7 +79,7 @@ impl FromStr for Month {
     }
 }
 
-/// Whose units they are, and how many a month where neither the account nor its plan says.
+/// Whose units they are, and the monthly quota where neither the account nor its plan sets one.
 #[derive(Debug, Clone, Copy)]
 pub struct Account {
     /// The user.
@@ -207,7 +207,7 @@ pub trait Units: Send + Sync {
     /// store for itself, that is everything at its start.
     async fn release_abandoned_units(&self, until: Timestamp) -> Result<u64, Fault>;
 
-    /// Where a user stands.
+    /// A user's account of a month.
     async fn balance(&self, account: Account, month: Month) -> Result<Balance, Fault>;
 
     /// What was charged in a month, by day, key and operation.
