@@ -34,7 +34,7 @@ const CHANGES_KEPT: usize = 1024;
 const LISTEN_AGAIN: Duration = Duration::from_secs(1);
 /// Bytes in one announcement: the server takes less than 8,000.
 const MOST_SAID: usize = 7_900;
-/// In one process, ids share locks by their last byte: enough that two workers seldom meet.
+/// In one process, ids share locks by their last byte: enough that two workers rarely wait for each other.
 const LOCKS: usize = 64;
 
 /// This node, and its links to the others.

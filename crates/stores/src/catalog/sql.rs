@@ -85,7 +85,7 @@ impl Row {
         self.0[column] == Value::Null
     }
 
-    /// A text column read into the type it stands for.
+    /// A text column parsed into its type.
     pub(crate) fn parse<T: FromStr<Err: std::fmt::Display>>(&self, column: usize) -> Result<T, Error> {
         self.text(column)?.parse().map_err(|wrong| Error::Corrupt(format!("column {column}: {wrong}")))
     }

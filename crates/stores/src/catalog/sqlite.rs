@@ -144,7 +144,7 @@ fn wipe(connection: &Connection, path: &Path) -> bool {
     })
 }
 
-/// Runs all of `waiting` in one transaction and answers each piece; `false` where what it deleted still stands in the log.
+/// Runs all of `waiting` in one transaction and answers each piece; `false` where what it deleted is still in the log.
 fn commit_together(connection: &Connection, path: &Path, waiting: Vec<Work>) -> bool {
     let mut answers = Vec::with_capacity(waiting.len());
     let wipes = waiting.iter().any(|work| work.wipes);

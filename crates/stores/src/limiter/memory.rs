@@ -14,7 +14,7 @@ use parking_lot::Mutex;
 use super::journal::{Journal, Slotted};
 use crate::Error;
 
-/// How often closed windows are forgotten: often enough to bound memory, seldom enough to cost nothing.
+/// How often closed windows are forgotten: often enough to bound memory, rarely enough to cost nothing.
 const SWEEP_EVERY_MS: i64 = 60_000;
 
 /// How far ahead of now a window may have opened: requests note the time before they are counted, and clocks of several

@@ -12,9 +12,9 @@ use super::{Fresh, at, fresh, indexed, upload};
 enum Step {
     /// A version of it is uploaded.
     Upload(u8),
-    /// It is read, and that comes to this.
+    /// It is read, with this result.
     Work(End),
-    /// A version is uploaded while the one before is being read, which then comes to this.
+    /// A version is uploaded while the one before is being read, with this result.
     Overtaken(u8, End),
     /// Somebody asks for it to be read again.
     ReadAgain,
