@@ -252,7 +252,7 @@ fn answer<O>(waiting: &Waiting<O>, output: O) {
     }
 }
 
-/// Waits for work for so many threads; `None` when closed.
+/// Waits for work for this many threads; `None` when closed.
 fn next_batch<O>(shared: &Shared<O>, threads: usize) -> Option<Vec<Waiting<O>>> {
     let mut queues = lock(&shared.queues);
     loop {

@@ -76,7 +76,7 @@ pub(crate) fn exp2<const FUSED: bool>(x: f32) -> f32 {
     for coefficient in EXP2[..4].iter().rev() {
         sum = multiply_add::<FUSED>(sum, part, *coefficient);
     }
-    // The whole number stands in the low bits of the shifted one: move it to where the exponent is.
+    // The whole number is in the low bits of the shifted one: move it to where the exponent is.
     sum * f32::from_bits((shifted.to_bits() << 23).wrapping_add(127 << 23))
 }
 

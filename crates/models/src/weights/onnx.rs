@@ -109,7 +109,7 @@ impl Initializer {
         Ok(read)
     }
 
-    /// The tensor under its plain name; `None` for kinds that are no weights.
+    /// The tensor under its plain name; `None` for kinds that are not weights.
     fn tensor(
         &self,
         name: &str,
