@@ -21,8 +21,8 @@ use utoipa::ToSchema;
 
 use crate::app::App;
 
-/// What stands in the place of a key's prefix where somebody paid in the dashboard. A prefix has eight characters, so it is
-/// none.
+/// Takes the place of a key's prefix where somebody paid in the dashboard. A prefix has eight characters, so the two
+/// cannot be confused.
 pub const DASHBOARD: &str = "dashboard";
 
 /// What a call cost, and what is left.

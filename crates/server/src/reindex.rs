@@ -29,7 +29,7 @@ const COMPARED: usize = 10;
 /// Queries of one box that wait to be recorded.
 const WAITING: usize = 50;
 
-/// Queries that were asked lately, until they are recorded.
+/// Recent queries, until they are recorded.
 #[derive(Default)]
 pub struct RecentQueries(Mutex<HashMap<BoxId, VecDeque<RecentQuery>>>);
 
@@ -103,7 +103,7 @@ pub async fn next(library: &Library, ingest: &Ingest, search: &Search) -> Result
 }
 
 /// Builds a draft while the box goes on as it is, catches up with the changes made meanwhile, and changes over. A draft
-/// that comes to nothing is taken away, with whatever text it has.
+/// that fails is removed, with all its text.
 async fn rebuild(
     library: &Library,
     ingest: &Ingest,

@@ -44,7 +44,7 @@ pub struct Parts {
     pub turnstile: Turnstile,
     /// Answers questions.
     pub chat: Chat,
-    /// What was asked lately.
+    /// Recent queries.
     pub recent_queries: RecentQueries,
     /// Signs download links.
     pub link_secret: Vec<u8>,

@@ -1,4 +1,4 @@
-//! `quire models`: the models in use, those that can be had, whether they are intact, and fetching them.
+//! `quire models`: the models in use, the available ones, whether they are intact, and fetching them.
 
 use std::path::Path;
 

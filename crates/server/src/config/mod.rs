@@ -109,11 +109,11 @@ pub enum Tls {
 pub struct LimitSettings {
     /// Requests per key.
     pub key_requests: u32,
-    /// In so many seconds.
+    /// Length of the window in seconds.
     pub key_window_s: u32,
     /// Requests per user.
     pub user_requests: u32,
-    /// In so many seconds.
+    /// Length of the window in seconds.
     pub user_window_s: u32,
     /// Largest JSON body.
     pub body_kb: usize,

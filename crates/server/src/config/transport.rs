@@ -57,7 +57,7 @@ impl Deadlines {
         Duration::from_secs(self.body_stall_s)
     }
 
-    /// What a body of so many bytes may take in all.
+    /// How long a body of this many bytes may take in all.
     pub fn body(&self, bytes: u64) -> Duration {
         self.body_stall() + Duration::from_millis(bytes.saturating_mul(1000) / (self.body_kb_per_s * 1024))
     }

@@ -55,12 +55,12 @@ impl Fields {
         self.0.iter().filter(move |(found, _)| found == name).map(|(_, value)| value.as_str())
     }
 
-    /// The field read into the type it stands for.
+    /// The field parsed into its type.
     pub(super) fn parse<T: FromStr<Err: std::fmt::Display>>(&self, name: &str) -> Result<T, Fault> {
         self.text(name).parse().map_err(|wrong: T::Err| Fault::invalid(name, wrong.to_string()))
     }
 
-    /// The same, where an empty field stands for nothing.
+    /// The same; `None` for an empty field.
     pub(super) fn optional<T: FromStr<Err: std::fmt::Display>>(
         &self,
         name: &str,

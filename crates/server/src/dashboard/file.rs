@@ -41,7 +41,7 @@ pub(super) struct Text {
 }
 
 impl Text {
-    /// The text with what stands between these code points marked.
+    /// The text, with the part between these code points marked.
     pub(super) fn marked(text: &str, span: Option<(u32, u32)>) -> Self {
         let (start, end) = span.unwrap_or((u32::MAX, u32::MAX));
         let at = |wanted: u32| {

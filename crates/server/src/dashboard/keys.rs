@@ -86,7 +86,7 @@ fn row(key: KeyRecord, boxes: &[BoxRecord], now: Timestamp) -> KeyRow {
 }
 
 async fn render(app: &App, who: &SignedIn, origin: &Origin, fresh: Option<String>) -> Shown {
-    // What was used within the last seconds shall show.
+    // So that keys used in the last seconds show it.
     app.identities.write_down_uses(&*app.catalog).await?;
     let records = app.catalog.boxes_of(&who.person().readable()).await?;
     let now = Timestamp::now();
@@ -106,7 +106,7 @@ async fn render(app: &App, who: &SignedIn, origin: &Origin, fresh: Option<String
     })
 }
 
-/// All keys of one's own.
+/// All keys of the visitor.
 pub(super) async fn list(State(app): State<App>, who: SignedIn, origin: Origin) -> Shown {
     render(&app, &who, &origin, None).await
 }
@@ -128,7 +128,7 @@ pub(super) async fn add(State(app): State<App>, who: SignedIn, origin: Origin, f
     render(&app, &who, &origin, Some(shown)).await
 }
 
-/// Revokes a key of one's own.
+/// Revokes a key of the visitor.
 pub(super) async fn revoke(State(app): State<App>, who: SignedIn, Path(prefix): Path<String>) -> Shown {
     let own = app.catalog.keys(Some(who.user().id)).await?;
     let key = own.into_iter().find(|key| key.prefix == prefix);

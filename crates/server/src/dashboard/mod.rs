@@ -127,7 +127,7 @@ pub const ROUTES: &[Route] = &[
     form("/boxes/{box_id}/delete", Needs::Owning, || post(settings::delete)),
     page("/boxes/{box_id}/audit", Needs::Managing, || get(audit::of_box)),
     page("/boxes/{box_id}/audit/export", Needs::Managing, || get(audit::export_of_box)),
-    // One's own account.
+    // The visitor's account.
     page("/account/keys", Needs::SignedIn, || get(keys::list)),
     form("/account/keys", Needs::SignedIn, || post(keys::add)),
     form("/account/keys/{prefix}/revoke", Needs::SignedIn, || post(keys::revoke)),

@@ -1,6 +1,6 @@
 //! One-time links at `/welcome`: setting the server up, joining, choosing a new password.
 //!
-//! A link's secret stands in the query, which is never logged, and only its hash is stored.
+//! A link's secret is in the query, which is never logged, and only its hash is stored.
 
 use std::time::Duration;
 

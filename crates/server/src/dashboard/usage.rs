@@ -36,7 +36,7 @@ struct Bar {
     chat_y: String,
     chat_height: String,
     words: String,
-    /// Whether its number stands below.
+    /// Whether its number is shown below it.
     named: bool,
     middle: String,
 }
@@ -49,7 +49,7 @@ struct Share {
     shown: String,
 }
 
-/// How a window stands.
+/// The state of a window.
 struct Window {
     name: String,
     hits: u32,

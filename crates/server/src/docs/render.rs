@@ -214,7 +214,7 @@ fn without_empty_paragraphs(events: Vec<Event<'_>>) -> Vec<Event<'_>> {
     kept
 }
 
-/// Text as it stands in HTML and in its attributes.
+/// Text, escaped for HTML and its attributes.
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

@@ -16,7 +16,7 @@ struct Entry {
 #[derive(Default)]
 struct Section {
     name: String,
-    /// What stands before the section, apart from it.
+    /// The text before the section.
     introduction: String,
     entries: Vec<Entry>,
 }

@@ -38,7 +38,7 @@ impl Link {
         token::encode(&bytes)
     }
 
-    /// The link that a token stands for, if it is one of ours and has not expired.
+    /// The link in a token, if we signed it and it has not expired.
     pub fn verify(text: &str, secret: &[u8], now: Timestamp) -> Result<Self, Fault> {
         let refused =
             |cause: &str| Fault::new(Reason::KeyScope, cause).hint("create a new one with /signed-url");

@@ -15,9 +15,9 @@ pub(super) const DEPTHS: [usize; 4] = [1, 3, 5, 10];
 /// The whole in numbers; shares are 0–1.
 pub(super) struct Summary {
     pub(super) questions: usize,
-    /// The share of questions with something relevant among the first so many.
+    /// The share of questions with something relevant among the first results.
     pub(super) hit: [f64; 4],
-    /// The share of what is relevant that is among the first so many.
+    /// The share of what is relevant that is among the first results.
     pub(super) recall: [f64; 4],
     pub(super) ndcg: f64,
     pub(super) mrr: f64,

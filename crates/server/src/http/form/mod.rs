@@ -1,7 +1,7 @@
 //! Reads `multipart/form-data` as it comes in: in linear time, with a bounded buffer, however the sender cuts it.
 //!
 //! At no time is more in memory than one piece of the body and one part's head. What is not the file (heads, small fields,
-//! unknown parts, what stands before the first and after the last part) may be [`FIELDS_BYTES`] together.
+//! unknown parts, what comes before the first and after the last part) may be [`FIELDS_BYTES`] together.
 
 use axum::{
     body::BodyDataStream,

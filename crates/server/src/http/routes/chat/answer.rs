@@ -159,7 +159,7 @@ fn finish_reason(finish: Finish) -> &'static str {
     }
 }
 
-/// Where in the text each citation stands, in OpenAI's words; offsets are in code points.
+/// Where in the text each citation is, in OpenAI's format; offsets are in code points.
 fn annotations(text: &str, citations: &[CitationObject]) -> Vec<Value> {
     let mut annotations = Vec::new();
     for citation in citations {

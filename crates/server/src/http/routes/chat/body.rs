@@ -95,7 +95,7 @@ pub(in super::super) struct Wanted {
 }
 
 impl ChatBody {
-    /// What stands at the top goes before what stands in `extra_body`.
+    /// Fields at the top take precedence over those in `extra_body`.
     fn ours(&mut self) -> Ours {
         let extra = self.extra_body.take().unwrap_or_default();
         let sources = self.sources.take().or(self.source_file_ids.take());
@@ -122,7 +122,7 @@ impl ChatBody {
         }
     }
 
-    /// Whether the stream shall end with what the answer cost.
+    /// Whether the stream ends with what the answer cost.
     pub(super) fn usage_in_stream(&self) -> bool {
         self.stream_options.as_ref().and_then(|options| options.include_usage).unwrap_or(false)
     }
