@@ -26,8 +26,7 @@ const LONGEST_WARNING: usize = 500;
 /// Warnings of a file, and of a page: nobody reads more.
 const MOST_WARNINGS: usize = 20;
 /// Characters of a heading that are kept with the passages below it: longer ones are really paragraphs. A passage
-/// stands under
-/// six at most, because there are six levels.
+/// stands under six at most, because there are six levels.
 pub(super) const LONGEST_HEADING: usize = 200;
 /// Characters of a caption and header row that are kept with the later rows of a table.
 pub(super) const LONGEST_LEAD: usize = 1_000;

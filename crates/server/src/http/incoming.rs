@@ -32,8 +32,8 @@ pub(super) fn most_bytes(config: &Config) -> u64 {
     config.limits.file_mb * 1024 * 1024 + FIELDS_BYTES as u64
 }
 
-/// A body with an end. Each wait for more of it has an end, and so have all of them together: a grace, and
-/// what the bytes so far would have taken at the least rate. Time in which nobody asked for more does not count.
+/// A body with an end. Each wait for more of it has an end, and so have all of them together: a grace, and what the
+/// bytes so far would have taken at the least rate. Time in which nobody asked for more does not count.
 ///
 /// Past its end it gives its error once, then whatever still comes, for whoever listens on so that the sender hears why.
 pub(super) struct Incoming<B> {

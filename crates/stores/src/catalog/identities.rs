@@ -84,8 +84,7 @@ fn make(transaction: &Transaction<'_>, guest: &Guest, email: &Email, plan: PlanN
 
 /// There is an account with this address. One that nobody holds, as the command line creates them, is for whoever
 /// proves the address. One that somebody holds is theirs, whatever its address: anybody may have chosen its password.
-/// Only an
-/// operator can let it be taken over, and then its holder until now keeps nothing that lets them in.
+/// Only an operator can let it be taken over, and then its holder until now keeps nothing that lets them in.
 fn take_over(transaction: &Transaction<'_>, user: User) -> Result<User, Fault> {
     let sql = "select 1 from users where id = $1 and password_hash is not null";
     let held = transaction.first(sql, &[user.id.into()])?.is_some() || has_any(transaction, user.id)?;

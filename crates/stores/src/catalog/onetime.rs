@@ -30,8 +30,7 @@ pub(super) const SELECT: &str =
     from one_time_links l left join boxes b on b.id = l.box_id left join users maker on maker.id = l.made_by";
 
 /// Whether the link `l` is still valid: its maker may still do what it does, and the account it is for is not disabled.
-/// Only the
-/// server itself makes set-up links, without anybody's right.
+/// Only the server itself makes set-up links, without anybody's right.
 pub(super) const STANDS: &str = "(l.purpose = 'set_up' or exists (
     select 1 from users m left join memberships r on r.user_id = m.id and r.box_id = l.box_id
     where m.id = l.made_by and m.disabled_at is null and case

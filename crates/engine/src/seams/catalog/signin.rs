@@ -125,8 +125,7 @@ pub struct Stored {
 #[async_trait]
 pub trait SignIns: Send + Sync {
     /// Counts a try at each subject before anything is compared, so that a hundred at the same time count as a hundred.
-    /// One that must wait
-    /// is told how long, and then nothing is counted.
+    /// One that must wait is told how long, and then nothing is counted.
     async fn count_try(&self, subjects: &[Subject], now: Timestamp) -> Result<Option<Duration>, Fault>;
 
     /// A try was right. What was counted against the account where it was made is forgotten; against a whole network and

@@ -1,9 +1,8 @@
 //! Indexes the vectors of large boxes, in the background.
 //!
-//! Storing into a box that has an HNSW index takes the server many times as long, and building one over what is there takes
-//! a fraction of that. So it is built once a box has stopped growing fast: a load goes through first. Any node does it,
-//! one
-//! at a time; what a node that died had begun is begun again.
+//! Storing into a box that has an HNSW index takes the server many times as long, and building one over what is there
+//! takes a fraction of that. So it is built once a box has stopped growing fast: a load goes through first. Any node
+//! does it, one at a time; what a node that died had begun is begun again.
 
 use std::{
     sync::Weak,
