@@ -127,7 +127,8 @@ impl RemoteAnswerer {
             request = request.bearer_auth(key);
         }
         let response = request.send().await.map_err(|error| {
-            let fault = Fault::new(Reason::UpstreamUnavailable, "the language model cannot be reached; try again shortly, and tell the operator if it persists");
+            let cause = "the language model cannot be reached; try again shortly, and tell the operator if it persists";
+            let fault = Fault::new(Reason::UpstreamUnavailable, cause);
             Failure {
                 fault: client::with_source(fault.retry_after(LONGEST_WAIT), error.without_url()),
                 again: true,

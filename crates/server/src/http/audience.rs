@@ -141,7 +141,8 @@ fn too_long(app: &App) -> Fault {
 
 fn full(whose: &str, most: usize, setting: &str) -> Fault {
     let cause = format!(
-        "{whose} has {most} streams, documents or downloads in progress; wait until one has ended, or ask the operator to raise {setting}"
+        "{whose} has {most} streams, documents or downloads in progress; \
+         wait until one has ended, or ask the operator to raise {setting}"
     );
     Fault::new(Reason::OverloadedKey, cause).retry_after(WAIT)
 }

@@ -122,7 +122,8 @@ impl Balance {
         let (free, monthly, reset) = (self.free(), self.monthly, self.resets_at());
         let wait = reset.as_millisecond().saturating_sub(now.as_millisecond());
         let cause = format!(
-            "this call may cost up to {most} intelligence units, but only {free} of the {monthly} for this month are left; the quota resets on {reset}; send a lower `max_units`, or ask the operator for more units"
+            "this call may cost up to {most} intelligence units, but only {free} of the {monthly} for this month are left; \
+             the quota resets on {reset}; send a lower `max_units`, or ask the operator for more units"
         );
         let fault = Fault::new(Reason::UnitsExhausted, cause)
             .retry_after(Duration::from_millis(u64::try_from(wait).unwrap_or(0)));
