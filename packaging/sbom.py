@@ -20,7 +20,8 @@ def build(made):
 
 
 def document(made):
-    packages, edges, root = crates(f"{made.machine['rust']}-unknown-linux-gnu")
+    # A static executable is linked with musl, and then has an allocator of its own.
+    packages, edges, root = crates(f"{made.machine['rust']}-unknown-linux-{'musl' if made.executable.static else 'gnu'}")
     checksums = {(entry["name"], entry["version"]): entry.get("checksum")
                  for entry in tomllib.loads(made.text("Cargo.lock").decode())["package"]}
     components = [component(package, checksums) for name, package in sorted(packages.items()) if name != root] + models()
