@@ -9,9 +9,9 @@ pub mod limiter;
 mod postgres;
 #[cfg(test)]
 mod scaled;
+mod scrub;
 #[cfg(test)]
 mod side_by_side;
-mod scrub;
 
 use std::{fs, os::unix::fs::DirBuilderExt, path::Path};
 

@@ -27,8 +27,8 @@ use crate::{
     http::{
         BASE,
         audience::Audience,
-    idempotency::Failed,
         error::{ErrorEnvelope, ErrorObject},
+        idempotency::Failed,
         origin::Origin,
         reply,
         request_id::RequestId,
