@@ -33,7 +33,8 @@ impl Attempts for Sql {
         expires_at: Timestamp,
     ) -> Result<(), Fault> {
         let there = self.database.write_again(Turn::Alone, false, move |t, again| {
-            if !is_there(t, attempt)? && !(again && was_charged(t, attempt)?) {
+            let ours = is_there(t, attempt)? || (again && was_charged(t, attempt)?);
+            if !ours {
                 return Ok(false);
             }
             charge_attempt(t, attempt)?;

@@ -12,10 +12,9 @@ use engine::{
     ids::{AttemptId, BoxId, FileId, UserId},
     seams::catalog::{
         Account, Attempts, Begun, Boxes, Deletions, Exposure, Extent, FileChanges, FileQuery, FileRecord,
-        FileStatus, Files, JobOutcome, Jobs, KeptAnswer, Keys, Metadata, NewAttempt, NewFile, NewKey,
+        FileStatus, Files, Filter, JobOutcome, Jobs, KeptAnswer, Keys, Metadata, NewAttempt, NewFile, NewKey,
         NewReservation, NewUser, Operation, Reservation, SortKey, Units, Users,
     },
-    search::Filter,
 };
 use jiff::Timestamp;
 use proptest::prelude::*;
@@ -569,7 +568,7 @@ fn outcome(how: u8, pages: u32) -> JobOutcome {
             status: if pages == 0 { FileStatus::ReadyWithWarnings } else { FileStatus::Ready },
             media_type: "application/pdf".into(),
             warnings: if pages == 0 { vec!["\"empty\"".into()] } else { vec![] },
-            language: (pages % 2 == 0).then(|| "en".into()),
+            language: pages.is_multiple_of(2).then(|| "en".into()),
             extent: Extent { pages, characters: 7, chunks: pages },
         },
     }

@@ -12,6 +12,7 @@ use super::{
     chat::body::ChatBody,
     documents::FullBody,
     files::{Changes, ListQuery},
+    labels,
     links::LinkQuery,
     search::SearchBody,
     upload,
@@ -66,12 +67,12 @@ pub fn form(bytes: &[u8]) {
         assert_eq!(block_on(read_form(bytes, size)), whole, "in pieces of {size}");
     }
     for (name, file_name, content) in whole.into_iter().flatten() {
-        let _ = file_name.map(|name| upload::parse_name(&name).map(drop));
+        let _ = file_name.map(|name| labels::parse_name(&name).map(drop));
         let Ok(text) = String::from_utf8(content) else { continue };
         let _ = match name.as_str() {
-            "name" => upload::parse_name(&text).map(drop),
+            "name" => labels::parse_name(&text).map(drop),
             "metadata" => upload::parse_metadata(&text).map(drop),
-            "tags" => upload::parse_tags(&text).map(drop),
+            "tags" => labels::parse_tags(&text).map(drop),
             _ => upload::parse_external_id(&text).map(drop),
         };
     }
