@@ -16,7 +16,7 @@ use serde_path_to_error::Segment;
 use super::{
     error::Failure,
     incoming::Cut,
-    names::{field_names, unknown},
+    names::{MOST_WARNINGS, field_names, unknown},
     query,
 };
 use crate::app::App;
@@ -25,9 +25,6 @@ use crate::app::App;
 pub const PATIENCE: Duration = Duration::from_secs(10);
 /// … and how long while it sends nothing: it is waiting for the answer, then.
 const LULL: Duration = Duration::from_secs(1);
-
-/// Unknown fields that are warned of: each takes a search for the nearest name, and a body has room for 100,000.
-pub(super) const MOST_WARNINGS: usize = 20;
 
 /// A JSON body of type `T`.
 pub struct JsonBody<T> {

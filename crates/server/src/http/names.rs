@@ -7,6 +7,9 @@ use serde::{
 
 use crate::config::nearest;
 
+/// Unknown fields that are warned of: each takes a search for the nearest name, and a body has room for 100,000.
+pub(super) const MOST_WARNINGS: usize = 20;
+
 /// The warning for a field or parameter that nobody knows, with the known name it resembles.
 pub(super) fn unknown(what: &str, name: &str, known: &'static [&'static str]) -> String {
     let name: String = name.chars().take(100).collect();

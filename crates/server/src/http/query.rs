@@ -10,9 +10,8 @@ use engine::{Fault, Reason};
 use serde::{Deserialize, de::DeserializeOwned};
 
 use super::{
-    body::MOST_WARNINGS,
     error::Failure,
-    names::{field_names, unknown},
+    names::{MOST_WARNINGS, field_names, unknown},
 };
 
 /// The parameters of type `T` in a URL.
