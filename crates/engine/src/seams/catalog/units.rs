@@ -123,7 +123,7 @@ impl Balance {
         let wait = reset.as_millisecond().saturating_sub(now.as_millisecond());
         let cause = format!(
             "this call may cost up to {most} intelligence units, but only {free} of the {monthly} for this month are left; \
-             the quota resets on {reset}; send a lower `max_units`, or ask the operator for more units"
+             the quota resets on {reset}; ask the operator for more units"
         );
         let fault = Fault::new(Reason::UnitsExhausted, cause)
             .retry_after(Duration::from_millis(u64::try_from(wait).unwrap_or(0)));
