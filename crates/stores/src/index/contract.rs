@@ -20,6 +20,7 @@ pub(super) async fn holds(index: Arc<dyn Index>) {
     pages_come_in_order_from_where_asked(index).await;
     storing_again_replaces_everything(index).await;
     a_removed_file_is_gone(index).await;
+    an_empty_file_leaves_without_taking_another(index).await;
     the_nearest_vectors_come_first(index).await;
     words_are_found_whatever_their_form(index).await;
     identifiers_are_found_whole_and_in_parts(index).await;
@@ -169,6 +170,18 @@ async fn a_removed_file_is_gone(index: &dyn Index) {
     assert!(recall(index, reading, "x", None).await.semantic.iter().all(|hit| hit.chunk.file == other));
     assert!(index.pages(reading, file, 1, 10).await.unwrap().is_empty());
     assert_eq!(index.remove(&writing, file).await.unwrap(), Removed::default());
+}
+
+async fn an_empty_file_leaves_without_taking_another(index: &dyn Index) {
+    let (writing, empty, other) = (fresh(), FileId::generate(), FileId::generate());
+    let reading = writing.reading();
+    store(index, &writing, empty, &[]).await;
+    store(index, &writing, other, &["quince pie"]).await;
+    assert_eq!(recall(index, reading, "quince", None).await.semantic.len(), 1);
+    store(index, &writing, empty, &[]).await;
+    index.remove(&writing, empty).await.unwrap();
+    let found = recall(index, reading, "quince", None).await;
+    assert_eq!((found.semantic.len(), found.keyword.len()), (1, 1));
 }
 
 async fn the_nearest_vectors_come_first(index: &dyn Index) {

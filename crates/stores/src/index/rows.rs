@@ -89,7 +89,7 @@ impl Rows {
     /// Takes a file out: none of its chunks can be found from here on.
     pub(super) fn remove(&mut self, file: FileId) {
         let Some(run) = self.runs.remove(&file) else { return };
-        self.in_order.retain(|other| other.first_slot != run.first_slot || other.count == 0);
+        self.in_order.retain(|other| other.file != run.file);
         let dead = self.vectors.len() - self.len();
         if dead as f64 > COMPACT_AT * self.vectors.len() as f64 {
             self.compact();
