@@ -116,7 +116,8 @@ def attack_all(server, kinds, account, file, revoked, over, told):
 def sample(server, samples, done):
     while not done.is_set() and server.process.poll() is None:
         try:
-            samples.append((time.time(), server.memory_kb() / 1024))
+            # Pages of files that are mapped are the kernel's to take back, and are told apart.
+            samples.append((time.time(), server.memory_kb() / 1024, server.memory_kb("RssFile") / 1024))
         except OSError:
             return
         done.wait(1)
@@ -158,13 +159,13 @@ def latencies(log, begin, end):
 
 
 def memory(samples, begin, end):
-    return [size for at, size in samples if begin <= at < end]
+    return [size for at, size, _ in samples if begin <= at < end]
 
 
 def highest_minute(samples, begin, end):
     """The highest median of a minute: a peak of a second is no growth."""
     minutes = collections.defaultdict(list)
-    for at, size in samples:
+    for at, size, _ in samples:
         if begin <= at < end:
             minutes[int((at - begin) // 60)].append(size)
     return max((statistics.median(sizes) for sizes in minutes.values() if len(sizes) >= 10), default=0.0)
@@ -231,10 +232,11 @@ def judge(begin, attacked, end, warm_up, log, samples, answers, alive):
             failed.append(f"p99 of {name} is {values['p99']} ms under attack; quiet it is {quiet.get(name, values)['p99']} ms")
     if errors:
         failed.append(f"normal clients saw {sum(errors.values())} errors")
-    sizes = [size for _, size in samples] or [0]
+    sizes = [size for _, size, _ in samples] or [0]
+    minutes = [[round(size), round(of_files)] for _, size, of_files in samples[::60]]
     return {"seconds": round(end - begin), "quiet": quiet, "under_attack": hostile, "errors_of_normal_clients": errors,
             "memory_mb": {"start": round(sizes[0]), "quiet_end": round(statistics.median(memory(samples, attacked - 20, attacked) or [0])),
-                          "after_warm_up": round(warm), "highest_minute": round(highest), "end": round(sizes[-1]), "max": round(max(sizes))},
+                          "after_warm_up": round(warm), "highest_minute": round(highest), "end": round(sizes[-1]), "max": round(max(sizes)), "each_minute_all_and_of_files": minutes},
             "attacks": answers, "failed": failed}
 
 
