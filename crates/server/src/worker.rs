@@ -132,7 +132,7 @@ async fn read_and_embed(
     };
     drop(original);
     let embedded = |done, total| progress.note(&progress.embedded, done, total);
-    ingest.embed(document, name, &embedded).await.map(Ok)
+    ingest.embed(&job.writing(), document, name, &embedded).await.map(Ok)
 }
 
 /// Under the file's lock: a deletion that came first is seen, and one that comes now waits.

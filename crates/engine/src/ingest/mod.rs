@@ -5,9 +5,7 @@ pub mod chunk;
 mod reindex;
 mod relocate;
 
-use std::{path::Path, sync::Arc};
-
-use std::time::Duration;
+use std::{collections::BTreeMap, path::Path, sync::Arc, time::Duration};
 
 pub use bounds::MOST_PASSAGES;
 pub use reindex::Draft;
@@ -78,15 +76,16 @@ impl Ingest {
         bounds::admit(self.parser.parse(path, name, progress).await?)
     }
 
-    /// The other slow part: pages to chunks with vectors. `progress` is told the page it has come to.
+    /// The other slow part: pages to chunks with vectors, for this box. `progress` is told the page it has come to.
     pub async fn embed(
         &self,
+        writing: &Writing,
         mut document: Document,
         name: &str,
         progress: Progress<'_>,
     ) -> Result<EmbeddedFile, Fault> {
         let embedder = self.embedder.clone();
-        let (document, chunks) = blocking::run(move |_| {
+        let (document, mut chunks) = blocking::run(move |_| {
             let mut chunks = cut(&document, &*embedder);
             if chunks.len() > MOST_PASSAGES {
                 chunks.truncate(MOST_PASSAGES);
@@ -95,6 +94,11 @@ impl Ingest {
             (document, chunks)
         })
         .await?;
+        if chunks.iter().any(|chunk| chunk.language.is_none())
+            && let Some(usual) = self.index.usual_language(writing.reading()).await?
+        {
+            chunk::assume(&mut chunks, &usual);
+        }
         let title = chunk::title(document.title.as_deref(), name);
         let mut indexed = Vec::with_capacity(chunks.len());
         let mut waiting = chunks.into_iter();
@@ -134,7 +138,8 @@ impl Ingest {
     ) -> Result<Ingested, Fault> {
         let EmbeddedFile { document, chunks } = embedded;
         self.index.replace(writing, file, document, chunks, self.embedder.id()).await?;
-        Ok(summary(document, chunks.len()))
+        let summary = summary(document, chunks.len());
+        Ok(Ingested { language: main_language(chunks), ..summary })
     }
 }
 
@@ -169,8 +174,16 @@ fn summary(document: &Document, chunks: usize) -> Ingested {
     let status = if warnings.is_empty() { FileStatus::Ready } else { FileStatus::ReadyWithWarnings };
     let characters = document.pages.iter().map(|page| page.text.chars().count() as u64).sum();
     let extent = Extent { pages: document.pages.len() as u32, characters, chunks: chunks as u32 };
-    let language = chunk::language(document).map(str::to_string);
-    Ingested { status, media_type: document.media_type.clone(), warnings, language, extent }
+    Ingested { status, media_type: document.media_type.clone(), warnings, language: None, extent }
+}
+
+/// The language that most of the chunks are in.
+fn main_language(chunks: &[IndexedChunk]) -> Option<String> {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for language in chunks.iter().filter_map(|indexed| indexed.chunk.language.as_deref()) {
+        *counts.entry(language).or_default() += 1;
+    }
+    counts.into_iter().max_by_key(|(_, count)| *count).map(|(language, _)| language.to_string())
 }
 
 /// Names up to five pages, then counts.

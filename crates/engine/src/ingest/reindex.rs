@@ -37,7 +37,7 @@ impl Draft {
         name: &str,
     ) -> Result<EmbeddedFile, Fault> {
         let document = stored(&*ingest.index, writing, held).await?;
-        ingest.embed(document, name, &|_, _| {}).await
+        ingest.embed(writing, document, name, &|_, _| {}).await
     }
 
     /// Puts a file into the draft. Whoever calls this has seen, since they claimed the file or its box, that it is not

@@ -112,6 +112,17 @@ pub struct Recalled {
     pub semantic: Vec<Candidate>,
     /// By text.
     pub keyword: Vec<Candidate>,
+    /// Words of the query that the box does not have, and what they were taken for.
+    pub corrected: Vec<Correction>,
+}
+
+/// A word that was taken for another.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Correction {
+    /// As the query has it, in small letters.
+    pub written: String,
+    /// A word of the box that is spelt like it.
+    pub taken_for: String,
 }
 
 /// How much the index holds of one file.
@@ -194,6 +205,10 @@ pub trait Index: Send + Sync {
 
     /// What the box holds, file by file.
     async fn contents(&self, reading: &Reading) -> Result<Contents, Fault>;
+
+    /// The language that most of the box is in, as ISO 639-1 has it: that of a text too short to tell by. `None` where it
+    /// could not be told of anything yet.
+    async fn usual_language(&self, reading: &Reading) -> Result<Option<String>, Fault>;
 
     /// A second index of the same boxes, beside this one: what is built there is not found here until it is adopted.
     fn draft(&self) -> Arc<dyn Index>;

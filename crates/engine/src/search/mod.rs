@@ -27,7 +27,7 @@ use crate::{
     ids::ChunkId,
     seams::{
         embedder::{Embedder, Embedding, Role},
-        index::{Candidate as Found, Chunk, Index, Recall},
+        index::{Candidate as Found, Chunk, Correction, Index, Recall, Recalled},
         reranker::Reranker,
     },
 };
@@ -41,6 +41,14 @@ pub struct Search {
     index: Arc<dyn Index>,
     embedder: Arc<dyn Embedder>,
     reranker: Option<Arc<dyn Reranker>>,
+}
+
+/// What recall comes to.
+struct Remembered {
+    /// The query as vectors, where they were asked for.
+    question: Option<Embedding>,
+    candidates: Vec<Candidate>,
+    corrected: Vec<Correction>,
 }
 
 /// One candidate and what the stages came to know of it.
@@ -114,8 +122,10 @@ impl Search {
     /// Searches one box.
     pub async fn run(&self, reading: &Reading, request: SearchRequest) -> Result<SearchHits, Fault> {
         request.check()?;
-        let request = request.shrunk();
-        let (question, recalled) = self.recall(reading, &request).await?;
+        let mut request = request.shrunk();
+        let Remembered { question, candidates: recalled, corrected } = self.recall(reading, &request).await?;
+        // What comes now reads the query as it was meant.
+        request.query = request::corrected(&request.query, &corrected);
         let mut log = explain::Log::new(&request, &recalled);
         let query_tokens = question.as_ref().map_or(0, |question| question.token_ids.len().max(1));
         let mut work = Work { query_tokens, recalled: recalled.len(), ..Work::default() };
@@ -130,18 +140,21 @@ impl Search {
         let hits = self.group(reading, &request, hits, &mut log).await?;
         let hits = self.cite(reading, &request, hits).await?;
         work.passages = hits.iter().map(|hit| 1 + hit.around.len()).sum();
-        Ok(SearchHits { why_not: log.why_not(&hits), hits, work })
+        Ok(SearchHits { why_not: log.why_not(&hits), hits, work, corrected })
     }
 
     /// The query as vectors, and the candidates of the sides that the mode asks for. Words are looked up while the
-    /// embedder still reads the query.
-    async fn recall(
-        &self,
-        reading: &Reading,
-        request: &SearchRequest,
-    ) -> Result<(Option<Embedding>, Vec<Candidate>), Fault> {
-        let (keyword, (question, semantic)) =
-            tokio::try_join!(self.by_words(reading, request), self.by_meaning(reading, request))?;
+    /// embedder still reads the query; where some were misspelt, it reads the query again, without those.
+    async fn recall(&self, reading: &Reading, request: &SearchRequest) -> Result<Remembered, Fault> {
+        let (Recalled { keyword, corrected, .. }, mut meaning) = tokio::try_join!(
+            self.by_words(reading, request),
+            self.by_meaning(reading, request, &request.query)
+        )?;
+        if !corrected.is_empty() {
+            let meant = request::corrected(&request.query, &corrected);
+            meaning = self.by_meaning(reading, request, &meant).await?;
+        }
+        let (question, semantic) = meaning;
         let mut candidates: HashMap<ChunkId, Candidate> = HashMap::new();
         for (rank, found) in (1..).zip(semantic) {
             let candidate = candidates.entry(found.chunk).or_insert_with(|| Candidate::new(found.chunk));
@@ -155,16 +168,16 @@ impl Search {
         if let Some(question) = question.as_ref().filter(|_| request.mode == Mode::Hybrid) {
             self.complete(reading, &question.vector, &mut candidates).await?;
         }
-        Ok((question, candidates))
+        Ok(Remembered { question, candidates, corrected })
     }
 
     /// The candidates by their words.
-    async fn by_words(&self, reading: &Reading, request: &SearchRequest) -> Result<Vec<Found>, Fault> {
+    async fn by_words(&self, reading: &Reading, request: &SearchRequest) -> Result<Recalled, Fault> {
         if request.mode == Mode::Semantic {
-            return Ok(Vec::new());
+            return Ok(Recalled::default());
         }
         let recall = Recall { text: Some(&request.query), vector: None, ..self.wanted(request) };
-        Ok(self.index.recall(reading, recall).await?.keyword)
+        self.index.recall(reading, recall).await
     }
 
     /// The query as vectors, and the candidates by similarity to it; nothing where only words count.
@@ -172,12 +185,12 @@ impl Search {
         &self,
         reading: &Reading,
         request: &SearchRequest,
+        query: &str,
     ) -> Result<(Option<Embedding>, Vec<Found>), Fault> {
         if request.mode == Mode::Keyword && !request.closer() {
             return Ok((None, Vec::new()));
         }
-        let embedded =
-            self.embedder.embed(vec![request.query.clone()], Role::Query, request.closer()).await?;
+        let embedded = self.embedder.embed(vec![query.to_string()], Role::Query, request.closer()).await?;
         let question = embedded.into_iter().next();
         let Some(embedding) = question.as_ref().filter(|_| request.mode != Mode::Keyword) else {
             return Ok((question, Vec::new()));

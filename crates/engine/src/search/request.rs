@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use serde::Serialize;
+use unicode_segmentation::UnicodeSegmentation;
 
 use super::{
     Candidate, calibrate,
@@ -13,7 +14,7 @@ use crate::{
     Fault,
     cost::{self, SearchWork, Work},
     ids::{ChunkId, FileId},
-    seams::index::Chunk,
+    seams::index::{Chunk, Correction},
 };
 
 /// Which sides recall candidates.
@@ -244,4 +245,22 @@ pub struct SearchHits {
     pub work: Work,
     /// For each file of `only` that has no hit, the stage at which it dropped out; empty unless asked for.
     pub why_not: Vec<WhyNot>,
+    /// Words that the box does not have, and what was looked for instead.
+    pub corrected: Vec<Correction>,
+}
+
+/// A query with words taken for others.
+pub(super) fn corrected(query: &str, corrections: &[Correction]) -> String {
+    let mut corrected = String::with_capacity(query.len());
+    let mut end = 0;
+    for (start, word) in query.unicode_word_indices() {
+        let lower = word.to_lowercase();
+        if let Some(correction) = corrections.iter().find(|correction| correction.written == lower) {
+            corrected.push_str(&query[end..start]);
+            corrected.push_str(&correction.taken_for);
+            end = start + word.len();
+        }
+    }
+    corrected.push_str(&query[end..]);
+    corrected
 }

@@ -12,7 +12,7 @@ use crate::{
     access::Writing,
     document::{Document, Page},
     ids::{BoxId, FileId},
-    seams::index::{Candidate as Found, Contents, IndexedChunk, Recalled, Removed},
+    seams::index::{Candidate as Found, Contents, Correction, IndexedChunk, Recalled, Removed},
 };
 
 /// Each word a dimension: enough to tell like from unlike.
@@ -131,7 +131,15 @@ impl Index for Memory {
         Ok(Recalled {
             semantic: recall.vector.map_or(vec![], |vector| side(&|stored| dot(vector, &stored.vector))),
             keyword: recall.text.map_or(vec![], |text| side(&|stored| words(text, stored))),
+            corrected: recall.text.map_or(vec![], |text| {
+                let misspelt = text.to_lowercase().contains("warrenty");
+                let meant = Correction { written: "warrenty".into(), taken_for: "warranty".into() };
+                misspelt.then_some(meant).into_iter().collect()
+            }),
         })
+    }
+    async fn usual_language(&self, _: &Reading) -> Result<Option<String>, Fault> {
+        Ok(None)
     }
     async fn cosines(&self, _: &Reading, ids: &[ChunkId], vector: &[f32]) -> Result<Vec<Option<f32>>, Fault> {
         Ok(ids.iter().map(|id| Some(dot(vector, &self.0.get(id)?.vector))).collect())
@@ -284,6 +292,16 @@ async fn files_without_hits_say_why() {
     assert_eq!(why_not.len(), 2);
     assert!(why_not.contains(&WhyNot { file: missing, stage: Stage::Recall }));
     assert!(why_not.contains(&WhyNot { file: later, stage: Stage::TopK }));
+}
+
+#[tokio::test]
+async fn a_misspelt_query_is_read_as_it_was_meant() {
+    let mut memory = Memory::default();
+    memory.add(&["the warranty lasts two years"]);
+    let found = search(memory, SearchRequest::new("Warrenty, how long?")).await.unwrap();
+    let meant = Correction { written: "warrenty".into(), taken_for: "warranty".into() };
+    assert_eq!(found.corrected, [meant]);
+    assert_eq!(found.hits[0].highlights.len(), 1, "the word that was meant is marked");
 }
 
 #[tokio::test]

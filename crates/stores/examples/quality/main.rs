@@ -4,6 +4,7 @@ mod embeddings;
 mod features;
 mod measure;
 mod sets;
+mod words;
 
 use std::{collections::BTreeSet, fs, io::Write, path::Path};
 
@@ -17,10 +18,11 @@ async fn main() {
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["texts", folder] => write_texts(&root, Path::new(folder)),
         ["features", folder, ref names @ ..] => features::write(&root, Path::new(folder), names).await,
+        ["words", ref folders @ ..] => words::print(&root, folders).await,
         ["measure", folder] => measure::print(&root, Path::new(folder), &sets::NAMES).await,
         ["measure", folder, ref names @ ..] => measure::print(&root, Path::new(folder), names).await,
         _ => println!(
-            "usage: quality texts FOLDER | quality features FOLDER SET… | quality measure FOLDER [SET…]"
+            "usage: quality texts FOLDER | quality features FOLDER SET… | quality measure FOLDER [SET…] | quality words [SET…]"
         ),
     }
 }

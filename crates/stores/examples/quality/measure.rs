@@ -48,7 +48,7 @@ pub(crate) async fn print(root: &Path, folder: &Path, names: &[&str]) {
                 orders.push(found.hits.iter().map(|hit| hit.id.file).collect());
             }
             for (sum, order) in sums.iter_mut().zip(&orders) {
-                *sum += ndcg(order, &stored.documents, relevant);
+                *sum += ndcg(order, &stored.documents, relevant, |grade| grade.exp2() - 1.0);
             }
             count += 1.0;
         }
@@ -70,8 +70,13 @@ fn reciprocal(first: &[Candidate], second: &[Candidate]) -> Vec<FileId> {
     order.into_iter().map(|(chunk, _)| chunk.file).collect()
 }
 
-/// A document counts where its first chunk stands.
-fn ndcg(order: &[FileId], documents: &HashMap<FileId, String>, relevant: &HashMap<String, f64>) -> f64 {
+/// A document counts where its first chunk stands, with the gain of its grade.
+pub(crate) fn ndcg(
+    order: &[FileId],
+    documents: &HashMap<FileId, String>,
+    relevant: &HashMap<String, f64>,
+    gain: fn(f64) -> f64,
+) -> f64 {
     let mut seen = Vec::new();
     for file in order {
         if !seen.contains(file) && seen.len() < 10 {
@@ -79,7 +84,6 @@ fn ndcg(order: &[FileId], documents: &HashMap<FileId, String>, relevant: &HashMa
         }
     }
     let discount = |rank: usize| 1.0 / (rank as f64 + 2.0).log2();
-    let gain = |grade: f64| grade.exp2() - 1.0;
     let grade = |file: &FileId| relevant.get(&documents[file]).copied().unwrap_or(0.0);
     let found: f64 = seen.iter().enumerate().map(|(rank, file)| gain(grade(file)) * discount(rank)).sum();
     let mut grades: Vec<f64> = relevant.values().copied().collect();

@@ -7,7 +7,7 @@ use engine::{
     access::{Reading, Writing},
     document::{Document, Format, Page},
     ids::{BoxId, ChunkId, FileId},
-    seams::index::{Chunk, Index, IndexedChunk, Recall, Recalled, Removed},
+    seams::index::{Chunk, Correction, Index, IndexedChunk, Recall, Recalled, Removed},
 };
 
 const MODEL: &str = "test/4";
@@ -25,6 +25,10 @@ pub(super) async fn holds(index: Arc<dyn Index>) {
     words_are_found_whatever_their_form(index).await;
     identifiers_are_found_whole_and_in_parts(index).await;
     scripts_without_spaces_are_found(index).await;
+    a_language_told_wrong_changes_no_rank(index).await;
+    function_words_find_nothing_beside_others(index).await;
+    misspelt_words_find_what_was_meant(index).await;
+    the_usual_language_is_that_of_most_chunks(index).await;
     a_filter_shows_only_its_files(index).await;
     another_model_is_refused_until_the_others_are_gone(index).await;
     a_draft_is_not_found_until_it_is_adopted(index).await;
@@ -258,6 +262,60 @@ async fn scripts_without_spaces_are_found(index: &dyn Index) {
         let found = recall(index, reading, query, None).await.keyword;
         assert_eq!(found.first().map(|hit| hit.chunk.file), Some(file), "{query}");
     }
+}
+
+/// A word has one weight, however many ways there are to stem it.
+async fn a_language_told_wrong_changes_no_rank(index: &dyn Index) {
+    let writing = fresh();
+    for language in ["en", "en", "en", "en", "en", "en", "fr", "da"] {
+        let chunks = Arc::from([chunk("running computers", language, [1.0, 0.0, 0.0, 0.0])]);
+        index.replace(&writing, FileId::generate(), &document(&["x"]), &chunks, MODEL).await.unwrap();
+    }
+    let found = recall(index, writing.reading(), "computers running", None).await.keyword;
+    assert_eq!(found.len(), 8);
+    let (best, worst) = (found[0].score, found[7].score);
+    assert!(best - worst < best * 0.01, "{best} {worst}");
+}
+
+async fn function_words_find_nothing_beside_others(index: &dyn Index) {
+    let (writing, first, second) = (fresh(), FileId::generate(), FileId::generate());
+    store(index, &writing, first, &["what is it that they do"]).await;
+    store(index, &writing, second, &["medlar jam"]).await;
+    let reading = writing.reading();
+    assert_eq!(files_with(index, reading, "what is it about medlars?").await, [second].into());
+    assert_eq!(files_with(index, reading, "what do they do").await, [first].into());
+    let once = recall(index, reading, "medlar jam", None).await.keyword[0].score;
+    let twice = recall(index, reading, "medlar jam, the medlar", None).await.keyword[0].score;
+    assert!(twice > once * 1.2 && twice < once * 1.5, "{once} {twice}");
+}
+
+async fn misspelt_words_find_what_was_meant(index: &dyn Index) {
+    let (writing, first, second) = (fresh(), FileId::generate(), FileId::generate());
+    let reading = writing.reading();
+    store(index, &writing, first, &["types of hearing care", "services for members"]).await;
+    store(index, &writing, second, &["the heart of the matter"]).await;
+    let found = recall(index, reading, "typs of hearin care servises", None).await;
+    assert!(found.keyword.iter().all(|hit| hit.chunk.file == first) && found.keyword.len() == 2);
+    let meant =
+        |written: &str, taken_for: &str| Correction { written: written.into(), taken_for: taken_for.into() };
+    let all = [meant("hearin", "hearing"), meant("servises", "services"), meant("typs", "types")];
+    assert_eq!(found.corrected, all);
+    let right = recall(index, reading, "types of hearing care services", None).await;
+    assert_eq!((right.keyword, right.corrected), (found.keyword, vec![]), "as if it had been spelt right");
+    // Known words, short ones and codes stay what they are.
+    assert!(recall(index, reading, "heart car E4021", None).await.corrected.is_empty());
+    index.remove(&writing, first).await.unwrap();
+    assert!(recall(index, reading, "hearin", None).await.corrected.is_empty(), "its words are gone with it");
+}
+
+async fn the_usual_language_is_that_of_most_chunks(index: &dyn Index) {
+    let writing = fresh();
+    assert_eq!(index.usual_language(writing.reading()).await.unwrap(), None);
+    for language in ["es", "en", "es"] {
+        let chunks = Arc::from([chunk("text", language, [1.0, 0.0, 0.0, 0.0])]);
+        index.replace(&writing, FileId::generate(), &document(&["x"]), &chunks, MODEL).await.unwrap();
+    }
+    assert_eq!(index.usual_language(writing.reading()).await.unwrap().as_deref(), Some("es"));
 }
 
 async fn a_filter_shows_only_its_files(index: &dyn Index) {

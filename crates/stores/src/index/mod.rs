@@ -142,12 +142,12 @@ impl Index for Embedded {
             self.read(reading.box_id(), move |open| open.by_vector(&vector, &model, &wanted)).await
         };
         let by_text = async {
-            let Some(text) = recall.text.map(str::to_string) else { return Ok(Vec::new()) };
+            let Some(text) = recall.text.map(str::to_string) else { return Ok(Default::default()) };
             let wanted = wanted.clone();
             self.read(reading.box_id(), move |open| open.by_text(&text, &wanted)).await
         };
-        let (semantic, keyword) = tokio::try_join!(by_vector, by_text)?;
-        Ok(Recalled { semantic, keyword })
+        let (semantic, (keyword, corrected)) = tokio::try_join!(by_vector, by_text)?;
+        Ok(Recalled { semantic, keyword, corrected })
     }
 
     async fn cosines(
@@ -185,6 +185,10 @@ impl Index for Embedded {
 
     async fn contents(&self, reading: &Reading) -> Result<Contents, Fault> {
         self.read(reading.box_id(), OpenBox::contents).await
+    }
+
+    async fn usual_language(&self, reading: &Reading) -> Result<Option<String>, Fault> {
+        self.read(reading.box_id(), OpenBox::usual_language).await
     }
 
     fn draft(&self) -> Arc<dyn Index> {

@@ -12,12 +12,18 @@ use engine::{
     Fault, Reason,
     document::{Document, Page},
     ids::{ChunkId, FileId},
-    seams::index::{Candidate, Chunk, Contents, IndexedChunk, Removed},
+    seams::index::{Candidate, Chunk, Contents, Correction, IndexedChunk, Removed},
 };
 use parking_lot::{Mutex, MutexGuard, RwLock};
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
-use super::{Wanted, rows::Rows, schema, text::Text, truth};
+use super::{
+    Wanted,
+    rows::Rows,
+    schema,
+    text::{Matches, Text},
+    truth,
+};
 use crate::scrub;
 
 /// A file to be stored.
@@ -203,21 +209,31 @@ impl OpenBox {
 
     /// The candidates of the text side. Each is looked up among the live rows, so that one removed since the text
     /// index was last written cannot come through.
-    pub(super) fn by_text(&self, query: &str, wanted: &Wanted) -> Result<Vec<Candidate>, Fault> {
-        let found = self.read_text(query, wanted)?;
-        self.with_rows(|_, rows| {
+    pub(super) fn by_text(
+        &self,
+        query: &str,
+        wanted: &Wanted,
+    ) -> Result<(Vec<Candidate>, Vec<Correction>), Fault> {
+        let (found, corrections) = self.read_text(query, wanted)?;
+        let live = self.with_rows(|_, rows| {
             let live = found.iter().filter_map(|&(number, score)| {
                 rows.chunk_of_number(number).map(|chunk| Candidate { chunk, score })
             });
             Ok(live.take(wanted.limit).collect())
-        })
+        })?;
+        Ok((live, corrections))
+    }
+
+    /// The language that most of what was stored last is in.
+    pub(super) fn usual_language(&self) -> Result<Option<String>, Fault> {
+        self.read(truth::usual_language)
     }
 
     pub(super) fn cosines(&self, ids: &[ChunkId], vector: &[f32]) -> Result<Vec<Option<f32>>, Fault> {
         self.with_rows(|connection, rows| rows.cosines(connection, vector, ids))
     }
 
-    fn read_text(&self, query: &str, wanted: &Wanted) -> Result<Vec<(i64, f32)>, Fault> {
+    fn read_text(&self, query: &str, wanted: &Wanted) -> Result<Matches, Fault> {
         self.with_reader(|connection| {
             let files = wanted.files(connection).map_err(Fault::internal)?;
             self.text.search(connection, query, files.as_deref(), wanted.limit)

@@ -1,6 +1,7 @@
 //! The embedded index against the contract, and what only it promises.
 
 use std::{
+    collections::HashMap,
     fs,
     path::{Path, PathBuf},
     sync::Arc,
@@ -35,21 +36,27 @@ fn open(folder: &Path) -> Embedded {
 /// Stores a file of as many chunks, each with `word` in it.
 async fn store(index: &Embedded, writing: &Writing, word: &str, chunks: usize) -> FileId {
     let file = FileId::generate();
-    let text = |at: usize| format!("{word} and other words, number {at}");
-    let chunk = |at: usize| Chunk {
-        text: text(at),
+    let texts: Vec<String> = (0..chunks).map(|at| format!("{word} and other words, number {at}")).collect();
+    let (document, chunks) = file_of(&texts, "en");
+    index.replace(writing, file, &document, &chunks, "test").await.unwrap();
+    file
+}
+
+fn file_of(texts: &[String], language: &str) -> (Arc<Document>, Arc<[IndexedChunk]>) {
+    let chunk = |text: &String| Chunk {
+        text: text.clone(),
         page: 1,
         page_end: 1,
         start: 0,
-        end: text(at).len() as u32,
+        end: text.len() as u32,
         section: [].into(),
         lead: "".into(),
-        language: Some("en".into()),
+        language: Some(language.into()),
     };
     let page = Page {
         number: 1,
         label: "1".into(),
-        text: word.repeat(3),
+        text: texts.concat(),
         format: Format::Text,
         ocr: false,
         confidence: None,
@@ -58,17 +65,17 @@ async fn store(index: &Embedded, writing: &Writing, word: &str, chunks: usize) -
     };
     let document =
         Document { media_type: "text/plain".into(), title: None, pages: vec![page], warnings: vec![] };
-    let document = Arc::new(document);
-    let chunks = (0..chunks)
-        .map(|at| IndexedChunk { chunk: chunk(at), vector: vec![1.0, 0.0], tokens: vec![] })
-        .collect();
-    index.replace(writing, file, &document, &chunks, "test").await.unwrap();
-    file
+    let indexed = |text| IndexedChunk { chunk: chunk(text), vector: vec![1.0, 0.0], tokens: vec![] };
+    (Arc::new(document), texts.iter().map(indexed).collect())
 }
 
 async fn finds(index: &Embedded, writing: &Writing, word: &str) -> bool {
-    let recall = Recall { text: Some(word), vector: None, model: "", only: None, limit: 5 };
-    !index.recall(writing.reading(), recall).await.unwrap().keyword.is_empty()
+    hits(index, writing, word).await > 0
+}
+
+async fn hits(index: &Embedded, writing: &Writing, word: &str) -> usize {
+    let recall = Recall { text: Some(word), vector: None, model: "", only: None, limit: 1_000 };
+    index.recall(writing.reading(), recall).await.unwrap().keyword.len()
 }
 
 fn box_folder(folder: &Path) -> PathBuf {
@@ -126,6 +133,78 @@ async fn a_text_index_that_does_not_fit_its_box_is_brought_in_line() {
     fs::write(home.join("text/meta.json"), "{").unwrap();
     let index = open(folder.path());
     assert!(finds(&index, &writing, "walrus").await, "a damaged text index is made anew");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_text_index_of_another_version_is_made_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    let writing = Writing::for_operator(BoxId::generate());
+    let index = open(folder.path());
+    store(&index, &writing, "walrus", 300).await;
+    assert!(finds(&index, &writing, "walrsu").await);
+    drop(index);
+    let text = box_folder(folder.path()).join("text");
+    let meta = fs::read_to_string(text.join("meta.json")).unwrap();
+
+    // Its terms are those of another version.
+    let payload = meta.split("\"payload\":").nth(1).and_then(|rest| rest.split('"').nth(1)).unwrap();
+    let change = payload.split(' ').next().unwrap();
+    fs::write(text.join("meta.json"), meta.replace(payload, change)).unwrap();
+    let index = open(folder.path());
+    assert!(finds(&index, &writing, "walrus").await && finds(&index, &writing, "walrsu").await);
+    assert_eq!(hits(&index, &writing, "walrus").await, 300, "each chunk is there once");
+    drop(index);
+    assert!(fs::read_to_string(text.join("meta.json")).unwrap().contains(payload));
+
+    // It has no list of words, as before there was one.
+    fs::remove_dir_all(&text).unwrap();
+    fs::create_dir_all(&text).unwrap();
+    let mut schema = tantivy::schema::Schema::builder();
+    schema.add_text_field("body", tantivy::schema::TEXT);
+    let other = tantivy::Index::create_in_dir(&text, schema.build()).unwrap();
+    drop(other);
+    let index = open(folder.path());
+    assert!(finds(&index, &writing, "walrsu").await);
+    assert_eq!(hits(&index, &writing, "walrus").await, 300);
+}
+
+/// Texts of up to forty words, always the same: tantivy keeps the length of longer ones roughly.
+fn chatter(at: usize) -> String {
+    let word = |n: usize| format!("word{}", ["apple", "bread", "cloud", "drift", "ember", "flint"][n % 6]);
+    let some = (0..1 + at * 7 % 20).map(|n| format!("{} {}", word(at + n * n), ["computers", "runs"][n % 2]));
+    some.collect::<Vec<_>>().join(" ")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn folders_and_servers_rank_alike() {
+    let Some(url) = crate::scaled::schema() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let (here, there) = (open(folder.path()), Postgres::connect(&url, &[]).await.unwrap());
+    // The first stays in memory, the second does not.
+    for count in [200, 300] {
+        let writing = Writing::for_operator(BoxId::generate());
+        for at in 0..count {
+            let (document, chunks) = file_of(&[chatter(at)], ["en", "en", "fr"][at % 3]);
+            let file = FileId::generate();
+            for index in [&here as &dyn Index, &there] {
+                index.replace(&writing, file, &document, &chunks, "test").await.unwrap();
+            }
+        }
+        for query in
+            ["computers", "a running computer", "wordaple computrs", "wordcloud the worddrift wordcloud"]
+        {
+            let recall = || Recall { text: Some(query), vector: None, model: "", only: None, limit: 300 };
+            let ours = here.recall(writing.reading(), recall()).await.unwrap();
+            let theirs = there.recall(writing.reading(), recall()).await.unwrap();
+            assert_eq!(ours.corrected, theirs.corrected, "{query}");
+            assert_eq!(ours.keyword.len(), theirs.keyword.len(), "{query}");
+            let scores: HashMap<_, _> = theirs.keyword.iter().map(|hit| (hit.chunk, hit.score)).collect();
+            for hit in &ours.keyword {
+                let other = scores[&hit.chunk];
+                assert!((hit.score - other).abs() < 0.001 * other, "{query} {} {other}", hit.score);
+            }
+        }
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -16,6 +16,7 @@ pub(crate) mod sentences;
 mod tests;
 
 use language::Languages;
+pub use language::{assume, language_of};
 
 use super::bounds::MOST_PASSAGES;
 use crate::{
@@ -39,11 +40,6 @@ impl Default for Chunking {
     fn default() -> Self {
         Chunking { max_tokens: 200, overlap: 32 }
     }
-}
-
-/// The language that most of a document is in, as ISO 639-1 has it.
-pub fn language(document: &Document) -> Option<&'static str> {
-    Languages::of(document).main()
 }
 
 /// Cuts a document into chunks, in reading order; together they hold all that is not blank. Once there are more than

@@ -139,6 +139,18 @@ fn languages_are_told_by_document_and_by_script() {
 }
 
 #[test]
+fn a_short_text_is_in_the_language_of_its_box() {
+    let mut chunks = markdown(&["Algoritmos de ordenamiento\n\nPerlis, A. J."], 60, 0);
+    assert_eq!(chunks[0].language, None, "too little to tell by");
+    assume(&mut chunks, "ru");
+    assert_eq!(chunks[0].language, None, "nobody writes Russian in these letters");
+    assume(&mut chunks, "es");
+    assert_eq!(chunks[0].language.as_deref(), Some("es"));
+    assume(&mut chunks, "en");
+    assert_eq!(chunks[0].language.as_deref(), Some("es"), "what is known stays");
+}
+
+#[test]
 fn scripts_without_spaces_are_cut_at_sentences_and_else_between_characters() {
     let chunks = markdown(&["故宫位于北京。它很大也很美。是吗？当然是的。"], 14, 0);
     assert!(chunks.iter().all(|chunk| chunk.text.ends_with(['。', '？'])), "{:?}", texts(&chunks));

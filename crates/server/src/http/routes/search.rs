@@ -8,7 +8,10 @@ use engine::{
     access::Reading,
     cost,
     ids::{ChunkId, FileId},
-    seams::catalog::{FileRecord, Filter, Metadata, Operation},
+    seams::{
+        catalog::{FileRecord, Filter, Metadata, Operation},
+        index::Correction,
+    },
     search::{Context, Highlight, Hit, Mode, Ranks, Scores, SearchHits, SearchRequest, WhyNot},
 };
 use serde::{Deserialize, Serialize};
@@ -90,6 +93,17 @@ struct QueryResult {
     /// For each source without a passage, the stage at which it dropped out; with `explain` only.
     #[serde(skip_serializing_if = "Option::is_none")]
     why_not: Option<Vec<WhyNotObject>>,
+    /// Words that the box does not have, and those of the box that were searched for instead; with `explain` only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    corrected: Option<Vec<CorrectedObject>>,
+}
+
+/// A word that was taken for a misspelling of another.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct CorrectedObject {
+    written: String,
+    taken_for: String,
 }
 
 /// A passage as the API shows it.
@@ -206,7 +220,7 @@ pub(super) async fn retrieve(
 
 impl QueryResult {
     fn nothing(query: String) -> Self {
-        QueryResult { query, count: 0, documents: Vec::new(), why_not: None }
+        QueryResult { query, count: 0, documents: Vec::new(), why_not: None, corrected: None }
     }
 }
 
@@ -302,7 +316,8 @@ async fn present(
         }
     }
     let why_not = explain.then(|| found.why_not.iter().map(WhyNotObject::of).collect());
-    Ok(QueryResult { query, count: documents.len(), documents, why_not })
+    let corrected = explain.then(|| found.corrected.into_iter().map(CorrectedObject::of).collect());
+    Ok(QueryResult { query, count: documents.len(), documents, why_not, corrected })
 }
 
 impl ChunkObject {
@@ -356,6 +371,12 @@ impl NeighbourObject {
             start: chunk.start,
             end: chunk.end,
         }
+    }
+}
+
+impl CorrectedObject {
+    fn of(correction: Correction) -> Self {
+        CorrectedObject { written: correction.written, taken_for: correction.taken_for }
     }
 }
 

@@ -3,11 +3,13 @@
 //! - [`schema`]: the tables; a box's content has a number, and a name leads to it, so that adopting a draft changes names.
 //! - [`store`]: storing and removing files.
 //! - [`nearest`]: vectors, by an exact scan in a small box and by HNSW in a large one; [`tend`] builds what that walks.
-//! - [`words`]: full text: postings in a table, and the same BM25 over the same terms as the embedded index has.
+//! - [`words`]: full text: postings in a table, and the same BM25 over the same terms as the embedded index has; [`renew`]
+//!   makes older ones anew.
 //! - [`read`]: pages, chunks and contents; [`replicas`]: from where.
 
 mod nearest;
 mod read;
+mod renew;
 mod replicas;
 mod schema;
 mod store;
@@ -140,7 +142,8 @@ impl Postgres {
     /// The content of a box; `None` where nothing was ever stored.
     async fn content(&self, connection: Connection, box_id: BoxId) -> Result<Option<Content>, Error> {
         let sql = "select b.number, b.model, b.chunks, b.body_terms, b.head_terms,
-                   array(select l.language from index_languages l where l.box = b.number order by l.chunks desc)
+                   array(select l.language from index_languages l where l.box = b.number and l.chunks > 0
+                   order by l.chunks desc, l.language)
                    from index_names n join index_boxes b on b.number = n.number
                    where n.box_id = $1 and n.draft = $2";
         let statement = connection.prepared(sql).await?;
@@ -224,11 +227,11 @@ impl Index for Postgres {
             self.read_from(source, |connection| nearest::find(connection, &content, vector, &recall)).await
         };
         let by_text = async {
-            let Some(text) = recall.text else { return Ok(Vec::new()) };
+            let Some(text) = recall.text else { return Ok(Default::default()) };
             self.read_from(source, |connection| words::find(connection, &content, text, &recall)).await
         };
-        let (semantic, keyword) = tokio::try_join!(by_vector, by_text)?;
-        Ok(Recalled { semantic, keyword })
+        let (semantic, (keyword, corrected)) = tokio::try_join!(by_vector, by_text)?;
+        Ok(Recalled { semantic, keyword, corrected })
     }
 
     async fn cosines(
@@ -260,6 +263,13 @@ impl Index for Postgres {
         // Whoever asks for this goes on to change things: replicas may be behind.
         let connection = self.shared.primary.get().await?;
         Ok(read::contents(&connection, reading.box_id(), self.draft).await?)
+    }
+
+    async fn usual_language(&self, reading: &Reading) -> Result<Option<String>, Fault> {
+        let box_id = reading.box_id();
+        let content = self.read(box_id, |connection| self.content(connection, box_id)).await?;
+        let languages = content.into_iter().flat_map(|content| content.languages);
+        Ok(languages.into_iter().find(|language| !language.is_empty()))
     }
 
     fn draft(&self) -> Arc<dyn Index> {

@@ -113,18 +113,30 @@ pub(super) async fn chunks(connection: Connection, wanted: Wanted<'_>) -> Result
     let columns = "c.page, c.page_end, c.start, c.\"end\", c.language, c.section, c.lead, c.text";
     let mut found = vec![None; wanted.ids.len()];
     for (place, row) in &wanted.rows(&connection, columns, &[]).await? {
-        found[*place] = Some(Chunk {
-            page: number(row, 1)?,
-            page_end: number(row, 2)?,
-            start: number(row, 3)?,
-            end: number(row, 4)?,
-            language: row.try_get(5)?,
-            section: json::<Vec<String>>(row, 6)?.into(),
-            lead: row.try_get::<_, String>(7)?.into(),
-            text: row.try_get(8)?,
-        });
+        found[*place] = Some(chunk(row)?);
     }
     Ok(found)
+}
+
+/// All chunks of a file, in order.
+pub(super) async fn chunks_of(connection: &Connection, file: i64) -> Result<Vec<Chunk>, Error> {
+    let sql = "select ordinal, page, page_end, start, \"end\", language, section, lead, text
+               from index_chunks where file = $1 order by ordinal";
+    connection.query(sql, &[&file]).await?.iter().map(chunk).collect()
+}
+
+/// A chunk from a row of its columns, after one that tells its place.
+fn chunk(row: &Row) -> Result<Chunk, Error> {
+    Ok(Chunk {
+        page: number(row, 1)?,
+        page_end: number(row, 2)?,
+        start: number(row, 3)?,
+        end: number(row, 4)?,
+        language: row.try_get(5)?,
+        section: json::<Vec<String>>(row, 6)?.into(),
+        lead: row.try_get::<_, String>(7)?.into(),
+        text: row.try_get(8)?,
+    })
 }
 
 /// Their packed token vectors; empty where there are none.

@@ -9,7 +9,7 @@ use crate::{
 const OLDEST_PGVECTOR: (u32, u32) = (0, 8);
 
 /// Steps are only ever added, never changed. Numbers are given by sequences, so that none ever comes back.
-const STEPS: &[Step] = &[Step::adding(TABLES), Step::adding(REVISIONS)];
+const STEPS: &[Step] = &[Step::adding(TABLES), Step::adding(REVISIONS), Step::adding(WORDS)];
 
 const TABLES: &str = "
     create table index_boxes (
@@ -115,6 +115,38 @@ const REVISIONS: &str = "
     end $$;
     create trigger index_note_name before insert or update of number on index_names
         for each row execute function index_note_name();
+";
+
+/// The words of each box, for those who misspell them, kept by triggers: nodes of the version before remove files too. A
+/// file says by which version of the analysis its terms were made; [`tend`](super::tend) makes older ones anew, so also
+/// those of files stored before there was this step.
+const WORDS: &str = "
+    create table index_words (
+        box bigint not null references index_boxes (number) on delete cascade,
+        word text collate \"C\" not null,
+        files bigint not null,
+        primary key (box, word)
+    ) with (fillfactor = 80);
+    alter table index_files add column analysis bigint not null default 0;
+    alter table index_files add column words text[] not null default '{}';
+    create index index_files_by_analysis on index_files (analysis, number);
+    create function index_note_words() returns trigger language plpgsql set search_path from current as $$
+    begin
+        if tg_op <> 'INSERT' and cardinality(old.words) > 0
+            -- With the box all its words go at once.
+            and exists (select 1 from index_boxes where number = old.box)
+        then
+            update index_words set files = files - 1 where box = old.box and word = any(old.words);
+            delete from index_words where box = old.box and word = any(old.words) and files <= 0;
+        end if;
+        if tg_op <> 'DELETE' and cardinality(new.words) > 0 then
+            insert into index_words (box, word, files) select new.box, unnest(new.words), 1
+                on conflict (box, word) do update set files = index_words.files + 1;
+        end if;
+        return null;
+    end $$;
+    create trigger index_note_words after insert or delete or update of words on index_files
+        for each row execute function index_note_words();
 ";
 
 /// Brings the tables up to date, once however many nodes start.

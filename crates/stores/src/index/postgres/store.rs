@@ -1,18 +1,18 @@
 //! Stores and removes files, each in one transaction. Those that change one box take turns at its row.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use engine::{
     Fault,
     document::{Document, Page},
     ids::{BoxId, FileId},
-    seams::index::{IndexedChunk, Removed},
+    seams::index::{Chunk, IndexedChunk, Removed},
 };
 
 use super::{
     super::{
         open::other_model,
-        text::{Counts, count_terms},
+        text::{ANALYSIS, Counts, count_terms},
         truth::{as_json, format_name},
     },
     nearest::Half,
@@ -29,7 +29,14 @@ pub(super) struct Incoming<'a> {
     document: &'a Document,
     chunks: &'a [IndexedChunk],
     model: &'a str,
+    terms: Terms,
+}
+
+/// The terms of a file.
+pub(super) struct Terms {
     counts: Vec<Counts>,
+    /// What misspelt words may be taken for.
+    words: BTreeSet<String>,
 }
 
 impl<'a> Incoming<'a> {
@@ -40,13 +47,31 @@ impl<'a> Incoming<'a> {
         model: &'a str,
     ) -> Self {
         let title = document.title.as_deref().unwrap_or("");
-        let counts = chunks.iter().map(|chunk| count_terms(&chunk.chunk, title)).collect();
-        Incoming { file, document, chunks, model, counts }
+        let terms = Terms::of(chunks.iter().map(|chunk| &chunk.chunk), title);
+        Incoming { file, document, chunks, model, terms }
+    }
+}
+
+impl Terms {
+    /// The terms of these chunks, in order, of a document of this title.
+    pub(super) fn of<'a>(chunks: impl Iterator<Item = &'a Chunk>, title: &str) -> Self {
+        let mut words = BTreeSet::new();
+        let counts = chunks.map(|chunk| count_terms(chunk, title, &mut words)).collect();
+        Terms { counts, words }
     }
 
-    fn terms(&self) -> (i64, i64) {
+    /// How many there are, in the texts and above them.
+    fn count(&self) -> (i64, i64) {
         let sum = |of: fn(&Counts) -> u32| self.counts.iter().map(|counts| i64::from(of(counts))).sum();
         (sum(|counts| counts.body), sum(|counts| counts.head))
+    }
+
+    fn names(&self) -> Vec<&str> {
+        self.postings().into_keys().collect()
+    }
+
+    fn words(&self) -> Vec<&str> {
+        self.words.iter().map(String::as_str).collect()
     }
 
     /// The postings of every term.
@@ -81,7 +106,7 @@ pub(super) async fn replace(
     let file = insert_file(connection, number, incoming).await?;
     insert_pages(connection, file, &incoming.document.pages).await?;
     insert_chunks(connection, number, file, incoming.chunks).await?;
-    insert_postings(connection, number, file, incoming).await?;
+    insert_postings(connection, number, file, &incoming.terms).await?;
     let model = (!incoming.chunks.is_empty()).then_some(incoming.model);
     Ok(count(connection, number, 1, file, model).await?)
 }
@@ -167,13 +192,38 @@ async fn remove_from(connection: &Connection, number: i64, file: FileId) -> Resu
     };
     let (file, pages, chunks): (i64, i64, i64) = (row.try_get(0)?, row.try_get(1)?, row.try_get(2)?);
     count(connection, number, -1, file, None).await?;
+    remove_postings(connection, number, file).await?;
+    let statement = connection.prepared("delete from index_files where number = $1").await?;
+    connection.execute(&statement, &[&file]).await?;
+    Ok(Removed { pages: pages as u64, chunks: chunks as u64, vectors: chunks as u64 })
+}
+
+async fn remove_postings(connection: &Connection, number: i64, file: i64) -> Result<(), Error> {
     let sql = "delete from index_postings where box = $1 and file = $2
                and term = any((select terms from index_files where number = $2)::text[])";
     let statement = connection.prepared(sql).await?;
     connection.execute(&statement, &[&number, &file]).await?;
-    let statement = connection.prepared("delete from index_files where number = $1").await?;
-    connection.execute(&statement, &[&file]).await?;
-    Ok(Removed { pages: pages as u64, chunks: chunks as u64, vectors: chunks as u64 })
+    Ok(())
+}
+
+/// Makes these the terms of a file that is stored already. Whoever calls this holds the row of the box.
+pub(super) async fn replace_terms(
+    connection: &Connection,
+    number: i64,
+    file: i64,
+    terms: &Terms,
+) -> Result<(), Error> {
+    let (body, head) = terms.count();
+    let sql = "update index_boxes b set body_terms = b.body_terms - f.body_terms + $3,
+               head_terms = b.head_terms - f.head_terms + $4
+               from index_files f where b.number = $1 and f.number = $2";
+    connection.execute(sql, &[&number, &file, &body, &head]).await?;
+    remove_postings(connection, number, file).await?;
+    let sql = "update index_files set body_terms = $2, head_terms = $3, terms = $4, words = $5, analysis = $6
+               where number = $1";
+    let (names, words) = (terms.names(), terms.words());
+    connection.execute(sql, &[&file, &body, &head, &names, &words, &ANALYSIS]).await?;
+    insert_postings(connection, number, file, terms).await
 }
 
 /// Adds a file to what is known of the box, or takes it away.
@@ -198,15 +248,17 @@ async fn count(
 }
 
 async fn insert_file(connection: &Connection, number: i64, incoming: &Incoming<'_>) -> Result<i64, Error> {
-    let sql = "insert into index_files (box, id, title, pages, chunks, body_terms, head_terms, terms)
-               values ($1, $2, $3, $4, $5, $6, $7, $8) returning number";
+    let sql = "insert into index_files
+               (box, id, title, pages, chunks, body_terms, head_terms, terms, words, analysis)
+               values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) returning number";
     let statement = connection.prepared(sql).await?;
-    let (body, head) = incoming.terms();
-    let terms: Vec<&str> = incoming.postings().into_keys().collect();
+    let (body, head) = incoming.terms.count();
+    let (terms, words) = (incoming.terms.names(), incoming.terms.words());
     let title = storable(incoming.document.title.as_deref().unwrap_or(""));
     let (pages, chunks) = (incoming.document.pages.len() as i64, incoming.chunks.len() as i64);
-    let parameters: [&(dyn tokio_postgres::types::ToSql + Sync); 8] =
-        [&number, &incoming.file.to_string(), &title, &pages, &chunks, &body, &head, &terms];
+    let file = incoming.file.to_string();
+    let parameters: [&(dyn tokio_postgres::types::ToSql + Sync); 10] =
+        [&number, &file, &title, &pages, &chunks, &body, &head, &terms, &words, &ANALYSIS];
     Ok(connection.query_one(&statement, &parameters).await?.try_get(0)?)
 }
 
@@ -270,17 +322,12 @@ async fn insert_chunks(
     Ok(())
 }
 
-async fn insert_postings(
-    connection: &Connection,
-    number: i64,
-    file: i64,
-    incoming: &Incoming<'_>,
-) -> Result<(), Error> {
+async fn insert_postings(connection: &Connection, number: i64, file: i64, of: &Terms) -> Result<(), Error> {
     let sql = "insert into index_postings (box, file, term, part, hits)
                select $1::bigint, $2::bigint, * from unnest($3::text[], $4::bigint[], $5::bytea[])";
     let statement = connection.prepared(sql).await?;
     let (mut terms, mut parts, mut hits) = (Vec::new(), Vec::new(), Vec::new());
-    for (term, postings) in incoming.postings() {
+    for (term, postings) in of.postings() {
         for (part, postings) in postings.chunks(words::MOST_IN_PART).enumerate() {
             terms.push(term);
             parts.push(part as i64);

@@ -1,4 +1,4 @@
-//! Indexes the vectors of large boxes, in the background.
+//! Indexes the vectors of large boxes, in the background, and sees that older files get their terms.
 //!
 //! Storing into a box that has an HNSW index takes the server many times as long, and building one over what is there
 //! takes a fraction of that. So it is built once a box has stopped growing fast: a load goes through first. Any node
@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{Postgres, Shared};
+use super::{Postgres, Shared, renew::renew};
 use crate::Error;
 
 /// Chunks from which a box has an index of its vectors: below, reading them all takes about as long as walking one.
@@ -28,6 +28,13 @@ pub(super) async fn run(shared: Weak<Shared>) {
         let Some(shared) = shared.upgrade() else { return };
         if let Err(error) = tend(&shared, INDEX_FROM).await {
             tracing::warn!(%error, "Could not index the vectors of large boxes; they are scanned exactly");
+        }
+        match renew(&shared).await {
+            Ok(0) => {}
+            Ok(files) => {
+                tracing::info!(files, "Made the terms of files anew that an older version had stored")
+            }
+            Err(error) => tracing::warn!(%error, "Could not make the terms of older files anew"),
         }
     }
 }

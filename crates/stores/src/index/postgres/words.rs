@@ -3,15 +3,15 @@
 //! A term's postings lie together in the table's index and come in one query; scoring a hundred thousand of them takes
 //! some milliseconds. Terms, weights and formula are those of the embedded index, so both rank alike.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use engine::{
     ids::{ChunkId, FileId},
-    seams::index::{Candidate, Recall},
+    seams::index::{Candidate, Correction, Recall},
 };
 
 use super::{
-    super::text::{Field, HEADING_WEIGHT, query_terms},
+    super::text::{Field, Group, HEADING_WEIGHT, Languages, Speller},
     Content,
 };
 use crate::{Error, postgres::Connection};
@@ -76,60 +76,104 @@ fn unpack(bytes: &[u8]) -> impl Iterator<Item = Posting> {
     })
 }
 
-/// The chunks that share words with `text`, best first.
+/// The postings of terms, each with the number of its file.
+type Postings = HashMap<String, Vec<(i64, Posting)>>;
+
+/// The chunks that share words with `text`, best first; and the words of it that were taken for others.
 pub(super) async fn find(
     connection: Connection,
     content: &Content,
     text: &str,
     recall: &Recall<'_>,
-) -> Result<Vec<Candidate>, Error> {
-    let terms: Vec<String> = query_terms(text, &content.languages).into_iter().collect();
+) -> Result<(Vec<Candidate>, Vec<Correction>), Error> {
+    let languages = Languages::of(
+        content.languages.iter().map(|language| Some(language.clone()).filter(|name| !name.is_empty())),
+    );
+    let mut question = languages.read(text);
+    let terms: Vec<&str> = question.terms().into_iter().collect();
     if terms.is_empty() {
-        return Ok(Vec::new());
+        return Ok(Default::default());
     }
     let allowed = match recall.only {
         Some(only) => Some(numbers(&connection, content, only).await?),
         None => None,
     };
-    let sql = "select term, file, hits from index_postings where box = $1 and term = any($2)";
-    let statement = connection.prepared(sql).await?;
-    let rows = connection.query(&statement, &[&content.number, &terms]).await?;
-    let mut by_term: HashMap<&str, Vec<(i64, Posting)>> = HashMap::new();
-    for row in &rows {
-        let (term, file, hits): (&str, i64, &[u8]) = (row.try_get(0)?, row.try_get(1)?, row.try_get(2)?);
-        by_term.entry(term).or_default().extend(unpack(hits).map(|posting| (file, posting)));
+    let mut postings = postings(&connection, content, &terms).await?;
+    let unknown = question.unknown(|term| postings.contains_key(term));
+    let mut corrections = Vec::new();
+    if !unknown.is_empty() {
+        corrections = meant(&connection, content, unknown).await?;
+        question.correct(&corrections);
+        let terms: Vec<&str> =
+            question.terms().into_iter().filter(|term| !postings.contains_key(*term)).collect();
+        postings.extend(self::postings(&connection, content, &terms).await?);
     }
     let mut scores: HashMap<(i64, u32), f32> = HashMap::new();
-    for postings in by_term.values() {
-        score(content, postings, &mut scores, allowed.as_ref());
+    for group in question.groups() {
+        score(content, &group, &postings, &mut scores, allowed.as_ref());
     }
     let mut best: Vec<_> = scores.into_iter().collect();
     // Ties in the order of storing: the same question gets the same answer.
     best.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     best.truncate(recall.limit);
-    named(&connection, content, &best).await
+    Ok((named(&connection, content, &best).await?, corrections))
 }
 
-/// Adds what one term's postings count to their chunks.
+async fn postings(connection: &Connection, content: &Content, terms: &[&str]) -> Result<Postings, Error> {
+    let sql = "select term, file, hits from index_postings where box = $1 and term = any($2)";
+    let statement = connection.prepared(sql).await?;
+    let mut by_term = Postings::new();
+    for row in &connection.query(&statement, &[&content.number, &terms]).await? {
+        let (term, file, hits): (&str, i64, &[u8]) = (row.try_get(0)?, row.try_get(1)?, row.try_get(2)?);
+        let postings = unpack(hits).map(|posting| (file, posting));
+        match by_term.get_mut(term) {
+            Some(known) => known.extend(postings),
+            None => drop(by_term.insert(term.to_string(), postings.collect())),
+        }
+    }
+    Ok(by_term)
+}
+
+/// What misspelt words may mean. Reads the box's words of about their length: 100,000 take some tens of milliseconds.
+async fn meant(
+    connection: &Connection,
+    content: &Content,
+    unknown: BTreeSet<String>,
+) -> Result<Vec<Correction>, Error> {
+    let mut speller = Speller::new(unknown);
+    let (least, most) = speller.lengths();
+    let sql = "select word, files from index_words where box = $1 and length(word) between $2 and $3";
+    let statement = connection.prepared(sql).await?;
+    let lengths = (least as i32, most as i32);
+    for row in connection.query(&statement, &[&content.number, &lengths.0, &lengths.1]).await? {
+        let files: i64 = row.try_get(1)?;
+        speller.offer(row.try_get(0)?, files as u64);
+    }
+    Ok(speller.corrections())
+}
+
+/// Adds what a group's postings count to their chunks.
 fn score(
     content: &Content,
-    postings: &[(i64, Posting)],
+    group: &Group,
+    postings: &Postings,
     scores: &mut HashMap<(i64, u32), f32>,
     allowed: Option<&HashSet<i64>>,
 ) {
+    let postings = || group.terms.iter().filter_map(|term| postings.get(term)).flatten();
     let field = |of: fn(&Posting) -> u32, terms: i64| {
-        let found = postings.iter().filter(|(_, posting)| of(posting) > 0).count();
+        let found = postings().filter(|(_, posting)| of(posting) > 0).count();
         Field::new(found, content.chunks as f32, terms as f32)
     };
     let body = field(|posting| posting.body, content.terms.0);
     let head = field(|posting| posting.head, content.terms.1);
-    for (file, posting) in postings {
+    for (file, posting) in postings() {
         if allowed.is_some_and(|allowed| !allowed.contains(file)) {
             continue;
         }
         let gained = body.worth(posting.body, posting.length.body)
             + HEADING_WEIGHT * head.worth(posting.head, posting.length.head);
-        *scores.entry((*file, posting.ordinal)).or_default() += gained;
+        *scores.entry((*file, posting.ordinal)).or_default() += group.weight * gained;
     }
 }
 

@@ -13,11 +13,28 @@ use unicode_segmentation::UnicodeSegmentation;
 /// Longer ones are encoded data, not words; nobody searches for them.
 const LONGEST_TERM: usize = 80;
 
+/// Grows whenever a text gives other terms than before: what was made with a lower one is made anew from the truth.
+pub(in crate::index) const ANALYSIS: i64 = 1;
+
+/// One term of a text.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Token<'a> {
+    /// What the index holds.
+    pub(super) term: &'a str,
+    /// The word in small letters, with its accents; empty where it is none: a number, a code, a run of characters.
+    pub(super) word: &'a str,
+    /// The same as the text has it.
+    pub(super) written: &'a str,
+}
+
 /// Makes the terms of texts in one language.
+#[derive(Clone, Copy)]
 pub(super) struct Analyzer {
     stemmer: Option<Stemmer>,
     /// Whether accents go before stemming: English writes them at random, other stemmers need them.
     fold_first: bool,
+    /// What looks like an accent to others, and is a letter of its own to who reads the language.
+    letters: &'static str,
 }
 
 impl Analyzer {
@@ -29,11 +46,19 @@ impl Analyzer {
             Some(language) => language,
             None => "en",
         };
-        Analyzer { stemmer: Stemmer::try_from_name(language).ok(), fold_first: language == "en" }
+        let letters = match language {
+            "es" => "ñ",
+            "sv" | "fi" => "åäö",
+            "da" | "no" => "åæø",
+            "et" => "õäöü",
+            _ => "",
+        };
+        Analyzer { stemmer: Stemmer::try_from_name(language).ok(), fold_first: language == "en", letters }
     }
 
-    /// Calls `emit` with every term of `text`, in order.
-    pub(super) fn terms(&self, text: &str, mut emit: impl FnMut(&str)) {
+    /// Calls `emit` with every term of `text`, in order. Texts give as many in any language, so the terms of two
+    /// analyzers can be told apart by their places.
+    pub(super) fn terms(&self, text: &str, mut emit: impl FnMut(Token<'_>)) {
         let mut run = String::new();
         let mut run_script = Script::Spaced;
         let mut run_end = 0;
@@ -58,49 +83,50 @@ impl Analyzer {
         grams(&run, run_script, &mut emit);
     }
 
-    fn word(&self, word: &str, emit: &mut impl FnMut(&str)) {
+    fn word(&self, word: &str, emit: &mut impl FnMut(Token<'_>)) {
         if word.len() > LONGEST_TERM {
             return;
         }
         if word.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b',')) {
             // 10,000 and 10000 are the same number; 3.2.1 is a place and stays as it is.
-            return emit(&word.replace(',', ""));
+            return emit(Token { term: &word.replace(',', ""), word: "", written: word });
         }
+        self.normal(word, emit);
         let parts = parts(word);
         if parts.len() < 2 {
-            return emit(&self.normal(word));
+            return;
         }
-        emit(&self.normal(word));
         for part in parts
             .into_iter()
             .filter(|part| part.chars().nth(1).is_some() || part.starts_with(char::is_numeric))
         {
-            emit(&self.normal(part));
+            self.normal(part, emit);
         }
     }
 
     /// Two words with a hyphen between them are one name where a number is in it (RFC-2616) or a letter stands alone
     /// before it (e-mail).
-    fn joined(&self, whole: &str, first: &str, second: &str, emit: &mut impl FnMut(&str)) {
+    fn joined(&self, whole: &str, first: &str, second: &str, emit: &mut impl FnMut(Token<'_>)) {
+        let written = format!("{first}{second}");
         if whole.contains(|c: char| c.is_ascii_digit()) {
-            emit(&fold(&format!("{first}{second}").to_lowercase()));
+            emit(Token { term: &fold(&written.to_lowercase(), ""), word: "", written: &written });
         } else if first.chars().count() == 1 {
-            emit(&self.normal(&format!("{first}{second}")));
+            self.normal(&written, emit);
         }
     }
 
-    fn normal(&self, word: &str) -> String {
-        let lower = word.to_lowercase();
-        let Some(stemmer) = self.stemmer else { return fold(&lower).into_owned() };
+    fn normal(&self, written: &str, emit: &mut impl FnMut(Token<'_>)) {
+        let lower = composed(written.to_lowercase());
         // A word with a digit in it is a code, and codes have no endings.
         if lower.bytes().any(|byte| byte.is_ascii_digit()) {
-            return fold(&lower).into_owned();
+            return emit(Token { term: &fold(&lower, ""), word: "", written });
         }
-        if self.fold_first {
-            stemmer.stem(&fold(&lower)).into_owned()
-        } else {
-            fold(&stemmer.stem(&lower)).into_owned()
-        }
+        let term = match self.stemmer {
+            Some(stemmer) if self.fold_first => stemmer.stem(&fold(&lower, "")).into_owned(),
+            Some(stemmer) => fold(&stemmer.stem(&lower), self.letters).into_owned(),
+            None => fold(&lower, self.letters).into_owned(),
+        };
+        emit(Token { term: &term, word: &lower, written });
     }
 }
 
@@ -137,7 +163,11 @@ impl Script {
 }
 
 /// Overlapping runs of characters; a shorter text is one.
-fn grams(run: &str, script: Script, emit: &mut impl FnMut(&str)) {
+fn grams(run: &str, script: Script, emit: &mut impl FnMut(Token<'_>)) {
+    // Not of Thai and Lao, where that takes letters apart.
+    let run = if script == Script::Pairs { composed(run.to_string()) } else { run.to_string() };
+    let run = run.as_str();
+    let mut emit = |term: &str| emit(Token { term, word: "", written: term });
     let size = match script {
         Script::Spaced => return,
         Script::Pairs => 2,
@@ -171,14 +201,25 @@ fn parts(word: &str) -> Vec<&str> {
         .collect()
 }
 
-/// Takes accents and other marks off letters that are read without them too.
-fn fold(word: &str) -> Cow<'_, str> {
+/// Letters and their marks in one piece, and in the form that is written: files have them in pieces, in half width, or as
+/// they are printed beside each other. What joins or parts letters without being seen is left out.
+fn composed(text: String) -> String {
+    if text.is_ascii() {
+        return text;
+    }
+    let seen = |c: &char| !matches!(c, '\u{00AD}' | '\u{200B}'..='\u{200F}' | '\u{2060}' | '\u{FEFF}');
+    text.nfkc().filter(seen).collect()
+}
+
+/// Takes accents and other marks off letters that are read without them too, except off `letters`.
+pub(super) fn fold<'a>(word: &'a str, letters: &str) -> Cow<'a, str> {
     if word.is_ascii() {
         return Cow::Borrowed(word);
     }
     let mut folded = String::with_capacity(word.len());
     for character in word.nfkc() {
         match character {
+            kept if letters.contains(kept) => folded.push(kept),
             'ß' => folded.push_str("ss"),
             'æ' => folded.push_str("ae"),
             'œ' => folded.push_str("oe"),
@@ -186,9 +227,29 @@ fn fold(word: &str) -> Cow<'_, str> {
             'ł' => folded.push('l'),
             'đ' => folded.push('d'),
             'ı' => folded.push('i'),
-            // Arabic: vowel signs and the stretching stroke are optional, and the forms of alif are mixed up freely.
-            '\u{0610}'..='\u{061A}' | '\u{064B}'..='\u{0652}' | '\u{0640}' => {}
-            'أ' | 'إ' | 'آ' => folded.push('ا'),
+            // Arabic: vowel signs and the stretching stroke are optional; the forms of alif, yeh and kaf and the bearers
+            // of hamza are mixed up freely, and so are the two letters that may end a feminine noun.
+            '\u{0610}'..='\u{061A}' | '\u{064B}'..='\u{065F}' | '\u{0670}' | '\u{0640}' => {}
+            'أ' | 'إ' | 'آ' | 'ٱ' => folded.push('ا'),
+            'ى' | 'ی' | 'ئ' => folded.push('ي'),
+            'ؤ' => folded.push('و'),
+            'ک' => folded.push('ك'),
+            'ة' => folded.push('ه'),
+            // Hebrew: points are optional, and five letters have a form of their own at the end.
+            '\u{0591}'..='\u{05BD}'
+            | '\u{05BF}'
+            | '\u{05C1}'
+            | '\u{05C2}'
+            | '\u{05C4}'
+            | '\u{05C5}'
+            | '\u{05C7}' => {}
+            'ך' => folded.push('כ'),
+            'ם' => folded.push('מ'),
+            'ן' => folded.push('נ'),
+            'ף' => folded.push('פ'),
+            'ץ' => folded.push('צ'),
+            // Russian writes one for the other.
+            'ё' => folded.push('е'),
             // Latin and Greek accents; elsewhere marks tell letters apart.
             '\u{00C0}'..='\u{024F}' | '\u{1E00}'..='\u{1FFF}' | '\u{0370}'..='\u{03FF}' => {
                 folded.extend(character.to_string().nfd().filter(|&part| !is_combining_mark(part)));
@@ -206,7 +267,7 @@ mod tests {
 
     fn terms(language: &str, text: &str) -> Vec<String> {
         let mut terms = Vec::new();
-        Analyzer::new(Some(language)).terms(text, |term| terms.push(term.to_string()));
+        Analyzer::new(Some(language)).terms(text, |token| terms.push(token.term.to_string()));
         terms
     }
 
@@ -235,6 +296,36 @@ mod tests {
         assert_eq!(terms("ko", "서울시"), ["서울", "울시"]);
         assert_eq!(terms("th", "เมือง"), ["เมื", "มือ", "ือง"]);
         assert_eq!(terms("ar", "كِتَابٌ"), terms("ar", "كتاب"));
+    }
+
+    #[test]
+    fn accents_stay_where_they_make_another_letter() {
+        assert_ne!(terms("es", "año"), terms("es", "ano"));
+        assert_eq!(terms("es", "acción"), terms("es", "accion"));
+        assert_ne!(terms("sv", "får"), terms("sv", "far"));
+        assert_eq!(
+            terms("fr", "élève"),
+            terms("fr", "e\u{301}le\u{300}ve"),
+            "marks apart from their letters"
+        );
+    }
+
+    #[test]
+    fn arabic_and_hebrew_are_found_however_they_are_pointed() {
+        assert_eq!(terms("ar", "مدرسة"), terms("ar", "مدرسه"));
+        assert_eq!(terms("ar", "\u{FEEB}\u{FE8E}"), terms("ar", "ها"), "as printed");
+        assert_eq!(terms("he", "שָׁלוֹם"), terms("he", "שלום"));
+        assert_eq!(terms("he", "ארץ"), ["ארצ"]);
+        assert_eq!(terms("fa", "کتاب"), terms("fa", "كتاب"));
+    }
+
+    #[test]
+    fn every_language_gives_as_many_terms() {
+        let text = "The e-mail of getUserName, l'avion, 10,000 RFC-2616 東京タワー เมือง";
+        let count = terms("xx", text).len();
+        for language in ["en", "fr", "es", "tr", "ar", "ja", "sv"] {
+            assert_eq!(terms(language, text).len(), count, "{language}");
+        }
     }
 
     #[test]

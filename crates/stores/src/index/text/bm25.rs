@@ -12,9 +12,10 @@ pub(in crate::index) struct Field {
 }
 
 impl Field {
-    /// For a term that `found` of `chunks` chunks have in this field, which has `terms` terms in all of them.
+    /// For terms that `found` of `chunks` chunks have in this field, counted once for each of them, in a field with
+    /// `terms` terms in all chunks.
     pub(in crate::index) fn new(found: usize, chunks: f32, terms: f32) -> Self {
-        let found = found as f32;
+        let found = (found as f32).min(chunks);
         let rarity = (1.0 + (chunks - found + 0.5) / (found + 0.5)).ln();
         Field { rarity, usual_length: (terms / chunks).max(f32::MIN_POSITIVE) }
     }

@@ -2,29 +2,39 @@
 //!
 //! A small box has its terms in memory ([`small`]), read when first asked and forgotten at each change: that is faster than
 //! opening files. A larger one has it in a folder beside its file. Its last commit names the change of the truth that it
-//! includes; what came later is caught up when it is opened, and an index that is ahead of the truth is made again.
+//! includes; what came later is caught up when it is opened. An index that is ahead of the truth, or that was made when texts
+//! gave other terms, is made again.
+//!
+//! - [`analyzer`] makes terms of texts, [`languages`] and [`question`] make them of queries.
+//! - [`spelling`] takes misspelt words for others.
 
 mod analyzer;
 mod bm25;
 mod counts;
+mod languages;
+mod question;
 mod small;
+mod spelling;
 mod terms;
 
 use std::{fs, path::PathBuf, sync::Arc};
 
+pub(super) use analyzer::ANALYSIS;
 pub(super) use bm25::Field;
-
-pub(super) use counts::{Counts, count_terms, query_terms};
-use engine::Fault;
+pub(super) use counts::{Counts, count_terms};
+use engine::{Fault, seams::index::Correction};
+pub(super) use languages::Languages;
 use parking_lot::Mutex;
+pub(super) use question::Group;
 use rusqlite::Connection;
 use small::Small;
+pub(super) use spelling::Speller;
 use tantivy::{
     Index, IndexReader, IndexWriter, ReloadPolicy, TantivyError, index::SegmentId,
     indexer::IndexWriterOptions,
 };
 pub(super) use terms::HEADING_WEIGHT;
-use terms::{Fields, Languages};
+use terms::{Documents, Fields};
 
 use super::{
     Wanted,
@@ -46,6 +56,9 @@ const REWRITE_AT_ONCE: u32 = 50_000;
 /// thousand chunks take about as long as the commit itself.
 const MOST_WAITING: (u64, u64) = (64, 1_000);
 
+/// The numbers of chunks, best first, with their BM25 scores; and the words of the query that were taken for others.
+pub(super) type Matches = (Vec<(i64, f32)>, Vec<Correction>);
+
 /// The text index of one box.
 pub(super) struct Text {
     folder: PathBuf,
@@ -66,7 +79,7 @@ struct Open {
     index: Index,
     reader: IndexReader,
     fields: Fields,
-    languages: Languages,
+    languages: Arc<Languages>,
     /// Only where it was changed since it was opened.
     writer: Option<IndexWriter>,
     /// The latest change of the truth that is in it.
@@ -149,18 +162,18 @@ impl Text {
         *self.state.lock() = State { retired: true, ..State::default() };
     }
 
-    /// The numbers of the chunks that share words with `query`, best first, with their BM25 scores.
+    /// The chunks that share words with `query`.
     pub(super) fn search(
         &self,
         connection: &Connection,
         query: &str,
         files: Option<&[i64]>,
         limit: usize,
-    ) -> Result<Vec<(i64, f32)>, Fault> {
-        let (searcher, fields, query) = {
+    ) -> Result<Matches, Fault> {
+        let (searcher, fields, languages) = {
             let mut state = self.state.lock();
             if state.retired {
-                return Ok(Vec::new());
+                return Ok(Default::default());
             }
             if let Some(small) = self.small(&mut state, connection)? {
                 drop(state);
@@ -172,10 +185,19 @@ impl Text {
             if had.is_some_and(|had| had < open.has) {
                 open.reader.reload().map_err(Fault::internal)?;
             }
-            let Some(query) = open.fields.query(query, &open.languages, files) else { return Ok(Vec::new()) };
-            (open.reader.searcher(), open.fields, query)
+            (open.reader.searcher(), open.fields, open.languages.clone())
         };
-        fields.search(&searcher, &*query, limit).map_err(Fault::internal)
+        let mut question = languages.read(query);
+        let unknown = question.unknown(|term| fields.knows(&searcher, term));
+        let mut corrections = Vec::new();
+        if !unknown.is_empty() {
+            corrections = fields.meant(&searcher, unknown).map_err(Fault::internal)?;
+            question.correct(&corrections);
+        }
+        let Some((query, grouped)) = fields.query(&searcher, &question, files) else {
+            return Ok((Vec::new(), corrections));
+        };
+        Ok((fields.search(&*query, &grouped, limit).map_err(Fault::internal)?, corrections))
     }
 
     /// The terms of a small box; nothing for a larger one.
@@ -225,11 +247,10 @@ impl Text {
     /// truth remembers.
     fn caught_up(&self, connection: &Connection, latest: i64) -> Result<Option<Open>, Fault> {
         let mut open = self.open_folder().map_err(Fault::internal)?;
-        open.languages = Languages::of(connection).map_err(Fault::internal)?;
-        let payload = open.index.load_metas().map_err(Fault::internal)?.payload;
-        let has: Option<i64> = payload.and_then(|payload| payload.parse().ok());
-        match has {
-            Some(has) => {
+        open.languages = Arc::new(Languages::of(truth::languages(connection).map_err(Fault::internal)?));
+        match open.index.load_metas().map_err(Fault::internal)?.payload {
+            Some(payload) => {
+                let Some(has) = has(&payload) else { return Ok(None) };
                 open.has = has;
                 if has > latest || !open.catch_up(connection, latest)? {
                     return Ok(None);
@@ -247,7 +268,7 @@ impl Text {
         let directory = tantivy::directory::MmapDirectory::open(&self.folder)?;
         let index = Index::open_or_create(directory, schema)?;
         let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
-        Ok(Open { index, reader, fields, languages: Languages::default(), writer: None, has: 0 })
+        Ok(Open { index, reader, fields, languages: Arc::default(), writer: None, has: 0 })
     }
 
     fn discard(&self) {
@@ -277,35 +298,33 @@ impl Open {
         files: impl Iterator<Item = i64>,
         change: i64,
     ) -> Result<(), Fault> {
-        let fields = self.fields;
-        let mut languages = std::mem::take(&mut self.languages);
+        let (fields, mut shared) = (self.fields, self.languages.clone());
+        let languages = Arc::make_mut(&mut shared);
         let writer = self.writer().map_err(Fault::internal)?;
         for file in files {
             writer.delete_term(fields.of_file(file));
-            let mut failed = None;
+            let mut documents = Documents::new(writer, fields);
             truth::each_passage(connection, Some(file), |passage| {
                 languages.note(passage.language.as_deref());
-                failed = writer.add_document(fields.document(&passage, &languages)).err().or(failed.take());
+                documents.add(&passage, languages);
             })
             .map_err(Fault::internal)?;
-            failed.map_or(Ok(()), |error| Err(Fault::internal(error)))?;
+            documents.finish().map_err(Fault::internal)?;
         }
         commit(writer, change).map_err(Fault::internal)?;
-        (self.languages, self.has) = (languages, change);
+        (self.languages, self.has) = (shared, change);
         Ok(())
     }
 
     fn write_all(&mut self, connection: &Connection, change: i64) -> Result<(), Fault> {
-        let (fields, languages) = (self.fields, std::mem::take(&mut self.languages));
+        let (fields, languages) = (self.fields, self.languages.clone());
         let writer = self.writer().map_err(Fault::internal)?;
-        let mut failed = None;
-        truth::each_passage(connection, None, |passage| {
-            failed = writer.add_document(fields.document(&passage, &languages)).err().or(failed.take());
-        })
-        .map_err(Fault::internal)?;
-        failed.map_or(Ok(()), |error| Err(Fault::internal(error)))?;
+        let mut documents = Documents::new(writer, fields);
+        truth::each_passage(connection, None, |passage| documents.add(&passage, &languages))
+            .map_err(Fault::internal)?;
+        documents.finish().map_err(Fault::internal)?;
         commit(writer, change).map_err(Fault::internal)?;
-        (self.languages, self.has) = (languages, change);
+        self.has = change;
         Ok(())
     }
 
@@ -364,8 +383,14 @@ impl Open {
 
 fn commit(writer: &mut IndexWriter, change: i64) -> tantivy::Result<()> {
     let mut prepared = writer.prepare_commit()?;
-    prepared.set_payload(&change.to_string());
+    prepared.set_payload(&format!("{change} {ANALYSIS}"));
     prepared.commit().map(drop)
+}
+
+/// The latest change that an index of this payload has; `None` where its terms are those of another version.
+fn has(payload: &str) -> Option<i64> {
+    let (change, analysis) = payload.split_once(' ')?;
+    if analysis == ANALYSIS.to_string() { change.parse().ok() } else { None }
 }
 
 impl Wanted {
