@@ -1,5 +1,7 @@
 //! Runs work that would block an async thread on another one, and stops it when its request is dropped.
 //!
+//! Work on files goes [`aside`], to threads that step back behind those that answer requests.
+//!
 //! A thread cannot be stopped from outside, so long work calls [`Stop::check`] in its loops. When the request is
 //! dropped, because its client disconnected or the server stops, the next check fails.
 
@@ -15,6 +17,10 @@ use crate::{Fault, Reason};
 
 /// Longer than any legitimate work takes; whatever runs longer is stopped.
 const LONGEST: Duration = Duration::from_secs(30);
+
+/// How far work on files steps back: where both want a core, an answer gets three quarters of it.
+#[cfg(target_os = "linux")]
+const STEP_BACK: i32 = 5;
 
 /// Tells work whether anybody still waits for it.
 #[derive(Debug, Clone)]
@@ -73,6 +79,20 @@ pub async fn run<T: Send + 'static>(work: impl FnOnce(&Stop) -> T + Send + 'stat
     done
 }
 
+/// Does `work` on a thread of its own that gives way to the others: for files, which nobody waits for as for an answer.
+pub async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Fault> {
+    let (told, done) = tokio::sync::oneshot::channel();
+    // A thread cannot become more urgent again, so it ends with its work.
+    let thread = std::thread::Builder::new().name("aside".into()).spawn(move || {
+        // Linux counts it for the thread, others for the process. Where it fails, the work is as urgent as any.
+        #[cfg(target_os = "linux")]
+        let _ = rustix::process::nice(STEP_BACK);
+        let _ = told.send(work());
+    });
+    thread.map_err(Fault::internal)?;
+    done.await.map_err(Fault::internal)
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::mpsc;
@@ -103,5 +123,14 @@ mod tests {
         let late = Stop::new(Duration::ZERO);
         std::thread::sleep(Duration::from_millis(2));
         assert_eq!(late.check().unwrap_err().reason, Reason::Timeout);
+    }
+    #[cfg(target_os = "linux")]
+    #[tokio::test]
+    async fn work_aside_gives_way_to_the_rest_of_the_process() {
+        let before = rustix::process::nice(0).unwrap();
+        let aside_from_it = aside(|| rustix::process::nice(0).unwrap()).await.unwrap();
+        assert_eq!(aside_from_it, (before + STEP_BACK).min(19));
+        assert_eq!(rustix::process::nice(0).unwrap(), before);
+        assert!(aside(|| panic!("on purpose")).await.is_err());
     }
 }

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use engine::Fault;
 use engine::seams::embedder::{Embedder, Embedding, Role};
+use engine::{Fault, blocking};
 
 use crate::batcher::{Batcher, Model, Work};
 use crate::runtime::{self, Network, Pool, Scratch, normalise_vector};
@@ -117,7 +117,7 @@ impl LocalEmbedder {
         if bytes <= TOKENIZE_HERE {
             return Ok(prepare());
         }
-        tokio::task::spawn_blocking(prepare).await.map_err(Fault::internal)
+        blocking::aside(prepare).await
     }
 }
 

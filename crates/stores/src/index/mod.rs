@@ -100,7 +100,8 @@ impl Index for Embedded {
         let box_id = writing.box_id();
         let incoming =
             Incoming { file, document: document.clone(), chunks: chunks.clone(), model: model.to_string() };
-        self.off_thread(move |boxes| {
+        let boxes = self.boxes.clone();
+        blocking::aside(move || {
             // A box retired while we waited for it makes place for a new one of the same name.
             loop {
                 if let Ok(()) = boxes.made(box_id)?.replace(&incoming)? {
@@ -108,7 +109,7 @@ impl Index for Embedded {
                 }
             }
         })
-        .await
+        .await?
     }
 
     async fn remove(&self, writing: &Writing, file: FileId) -> Result<Removed, Fault> {
