@@ -43,6 +43,11 @@ class Box:
         (self.folder / "other.md").write_text("# Toaster\n\nThe toaster has a warranty of one year.\n")
         self.id = server.command("box", "add", name, "--owner", "bench@example.org")["boxId"]
         server.box = self.id
+        # Somebody and something to be changed and removed.
+        email = f"{name.lower()}@example.org"
+        server.command("user", "add", email)
+        server.command("box", "grant", self.id, email, "viewer")
+        prefix = server.command("key", "add", "--user", "bench@example.org", "--name", "spare")["prefix"]
         self.file = server.upload(self.folder / "warranty.md")[1]["data"]["fileId"]
         server.upload(self.folder / "other.md")
         ca = str(server.data / "tls" / "cert.pem")
@@ -50,7 +55,8 @@ class Box:
         plain = {key: value for key, value in os.environ.items() if not key.startswith("QUIRE")}
         self.environment = plain | {
             "QUIRE_URL": f"https://127.0.0.1:{server.port}", "QUIRE_API_KEY": server.key, "QUIRE_CA": ca,
-            "REQUESTS_CA_BUNDLE": ca, "NODE_EXTRA_CA_CERTS": ca, "BOX_ID": self.id, "FILE_ID": self.file, "PATH": path}
+            "REQUESTS_CA_BUNDLE": ca, "NODE_EXTRA_CA_CERTS": ca, "BOX_ID": self.id, "FILE_ID": self.file, "PATH": path,
+            "EMAIL": email, "PREFIX": prefix}
 
     def run(self, *line):
         ran = subprocess.run(line, cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=PATIENCE)
@@ -60,7 +66,7 @@ class Box:
 def last_deletions(sample):
     """Samples that delete something come after those that use it, those that delete a box last of all."""
     deletes = re.search(r"-X DELETE|\.delete\(|method: \"DELETE\"", sample)
-    return (2 if "/files" not in sample else 1) if deletes else 0
+    return (2 if re.search(r"/boxes/[^/\s]+[\"`]", sample) else 1) if deletes else 0
 
 
 def shell(box, samples):
@@ -136,7 +142,10 @@ def need_requests():
 def main():
     started = time.monotonic()
     need_requests()
+    # The samples show all that a key can do.
     server = Server().set_up().start()
+    permissions = ("--permissions", "search,read,write,manage")
+    server.key = server.command("key", "add", "--user", "bench@example.org", *permissions)["key"]
     try:
         failures, counts = run_all(server)
     finally:

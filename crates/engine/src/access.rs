@@ -1,8 +1,8 @@
 //! Who may do what.
 //!
 //! Permission is a value: only this file makes a [`Reading`], a [`Writing`], a [`Managing`], an
-//! [`Owning`] or an [`Operating`], and whatever reads or changes something asks for one, so a forgotten check does not
-//! compile. A [`Caller`] comes with an API key, a [`Person`] is signed in to the dashboard.
+//! [`Owning`], an [`Acting`] or an [`Operating`], and whatever reads or changes something asks for one, so a forgotten check
+//! does not compile. A [`Caller`] comes with an API key, a [`Person`] is signed in to the dashboard.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Fault, Reason,
     ids::{BoxId, UserId},
+    permissions::{Permission, Permissions},
 };
 
 /// The role of a user in a box, weakest first.
@@ -165,6 +166,83 @@ impl Owning {
     }
 }
 
+/// Proof that the holder may found boxes and make keys in the name of an account, and how far: whoever acts with a key
+/// makes none that can do more than it.
+#[derive(Debug, Clone)]
+pub struct Acting {
+    user: UserId,
+    permissions: Permissions,
+    scope: Option<BTreeSet<BoxId>>,
+    until: Option<Timestamp>,
+}
+
+impl Acting {
+    /// The account.
+    pub fn user(&self) -> UserId {
+        self.user
+    }
+
+    /// The right to found a box. A key that is restricted to boxes would found one that it could not use.
+    pub fn may_found(&self) -> Result<(), Fault> {
+        if self.scope.is_none() {
+            return Ok(());
+        }
+        Err(Fault::new(Reason::KeyScope, "this key is restricted to certain boxes and cannot create others")
+            .hint("use a key for all boxes"))
+    }
+
+    /// What a new key may be used for: what is wanted, or else what is usual.
+    pub fn permissions(&self, wanted: Option<Permissions>) -> Result<Permissions, Fault> {
+        let usual = || Permissions::USUAL.common(self.permissions);
+        let permissions = wanted.or_else(usual).unwrap_or(self.permissions);
+        if permissions.within(self.permissions) {
+            return Ok(permissions);
+        }
+        Err(Fault::new(
+            Reason::KeyScope,
+            format!("a key cannot give permissions that it does not have; this one has {}", self.permissions),
+        )
+        .param("permissions"))
+    }
+
+    /// The only boxes that a new key is valid for: those that are wanted, or else those of whoever makes it.
+    pub fn boxes(&self, wanted: Option<Vec<BoxId>>) -> Result<Option<Vec<BoxId>>, Fault> {
+        let Some(scope) = &self.scope else { return Ok(wanted) };
+        let wanted = wanted.unwrap_or_else(|| scope.iter().copied().collect());
+        if wanted.iter().all(|box_id| scope.contains(box_id)) {
+            return Ok(Some(wanted));
+        }
+        Err(Fault::new(Reason::KeyScope, "a key cannot give access to boxes that it is not valid for itself")
+            .param("boxes"))
+    }
+
+    /// When a new key stops working: when that is wanted, but not later than whatever makes it.
+    pub fn until(&self, wanted: Option<Timestamp>) -> Result<Option<Timestamp>, Fault> {
+        match (wanted, self.until) {
+            (Some(wanted), Some(end)) if wanted > end => Err(Fault::new(
+                Reason::KeyScope,
+                format!("a key cannot create one that outlives it; this one expires at {end}"),
+            )
+            .param("expiresAt")),
+            (wanted, end) => Ok(wanted.or(end)),
+        }
+    }
+
+    /// Whether a key of these boxes may be seen and revoked: one that reaches no further than whoever asks.
+    pub fn reaches(&self, boxes: Option<&[BoxId]>) -> bool {
+        match (&self.scope, boxes) {
+            (None, _) => true,
+            (Some(_), None) => false,
+            (Some(scope), Some(boxes)) => boxes.iter().all(|box_id| scope.contains(box_id)),
+        }
+    }
+
+    /// The command line's own right. Never reached from a request.
+    pub fn for_operator(user: UserId) -> Self {
+        Acting { user, permissions: Permissions::ALL, scope: None, until: None }
+    }
+}
+
 /// Proof that the holder administers the whole server: accounts, plans, its health. Gives no right to any box.
 #[derive(Debug, Clone, Copy)]
 pub struct Operating {
@@ -223,6 +301,11 @@ impl Person {
         ))
     }
 
+    /// The right to found boxes and to make keys in one's own name.
+    pub fn may_act(&self) -> Acting {
+        Acting { user: self.user, permissions: Permissions::ALL, scope: None, until: None }
+    }
+
     /// The role in a box, if any.
     pub fn role(&self, box_id: BoxId) -> Option<Role> {
         self.roles.get(&box_id).copied()
@@ -261,6 +344,8 @@ pub struct Caller {
     pub key_name: String,
     /// When the key stops working.
     pub expires_at: Option<Timestamp>,
+    /// What the key may be used for.
+    pub permissions: Permissions,
     /// The only boxes that the key is valid for; `None` is all boxes of the user.
     pub scope: Option<BTreeSet<BoxId>>,
     /// The user's role in each of their boxes.
@@ -268,19 +353,86 @@ pub struct Caller {
 }
 
 impl Caller {
+    /// The right to search a box through the API and to ask it questions. What that reads of the box is not given out
+    /// whole, so it asks for less than [`Caller::may_read`].
+    pub fn may_search(&self, box_id: BoxId) -> Result<Reading, Fault> {
+        self.check(Permission::Search, box_id).map(|_| Reading { box_id })
+    }
+
     /// The right to read a box through the API.
     pub fn may_read(&self, box_id: BoxId) -> Result<Reading, Fault> {
-        self.check(box_id).map(|()| Reading { box_id })
+        self.check(Permission::Read, box_id).map(|_| Reading { box_id })
     }
 
     /// The right to change a box's files through the API.
     pub fn may_write(&self, box_id: BoxId) -> Result<Writing, Fault> {
-        self.check(box_id).map(|()| Writing { reading: Reading { box_id } })
+        self.check(Permission::Write, box_id).map(|_| Writing { reading: Reading { box_id } })
     }
 
-    /// Every box that the key may be used on.
-    pub fn readable(&self) -> Vec<Reading> {
-        self.roles.keys().filter_map(|&box_id| self.may_read(box_id).ok()).collect()
+    /// The right to manage a box through the API.
+    pub fn may_manage(&self, box_id: BoxId) -> Result<Managing, Fault> {
+        let role = self.check(Permission::Manage, box_id)?;
+        Ok(Managing { writing: Writing { reading: Reading { box_id } }, role })
+    }
+
+    /// The right to delete a box through the API.
+    pub fn may_own(&self, box_id: BoxId) -> Result<Owning, Fault> {
+        let managing = self.may_manage(box_id)?;
+        match managing.role {
+            Role::Owner => Ok(Owning { managing }),
+            role @ (Role::Viewer | Role::Editor | Role::Admin) => Err(Fault::new(
+                Reason::RoleInsufficient,
+                format!(
+                    "your role in this box is {role}; only an owner can do this; ask an owner of the box"
+                ),
+            )),
+        }
+    }
+
+    /// The right to found boxes and to make keys, no more of either than this key can do itself.
+    pub fn may_act(&self) -> Result<Acting, Fault> {
+        self.must(Permission::Manage)?;
+        Ok(Acting {
+            user: self.user,
+            permissions: self.permissions,
+            scope: self.scope.clone(),
+            until: self.expires_at,
+        })
+    }
+
+    /// Refuses where the key lacks a permission. Answers from the key alone, so it says nothing about what exists.
+    pub fn must(&self, needed: Permission) -> Result<(), Fault> {
+        if self.permissions.has(needed) {
+            return Ok(());
+        }
+        let cause = format!("this needs the permission `{needed}`; the key has {}", self.permissions);
+        Err(Fault::new(Reason::KeyScope, cause).hint("use a key that has it"))
+    }
+
+    /// Every box that the key may read.
+    pub fn readable(&self) -> Result<Vec<Reading>, Fault> {
+        self.must(Permission::Read)?;
+        Ok(self.reachable())
+    }
+
+    /// Every box that the key may search.
+    pub fn searchable(&self) -> Result<Vec<Reading>, Fault> {
+        self.must(Permission::Search)?;
+        Ok(self.reachable())
+    }
+
+    fn reachable(&self) -> Vec<Reading> {
+        self.reach().map(|box_id| Reading { box_id }).collect()
+    }
+
+    /// Whether the key may be used on a box, whatever for.
+    pub fn reaches(&self, box_id: BoxId) -> Result<(), Fault> {
+        self.check_box(box_id).map(drop)
+    }
+
+    /// Every box that the key may be used on, whatever for.
+    pub fn reach(&self) -> impl Iterator<Item = BoxId> {
+        self.roles.keys().copied().filter(|&box_id| self.check_box(box_id).is_ok())
     }
 
     /// The role the user has in a box, whether or not it allows anything.
@@ -288,15 +440,20 @@ impl Caller {
         self.roles.get(&box_id).copied()
     }
 
+    fn check(&self, needed: Permission, box_id: BoxId) -> Result<Role, Fault> {
+        self.must(needed)?;
+        self.check_box(box_id)
+    }
+
     /// The API asks for the same role to read and to write. The scope comes first: it answers from the key alone, so
     /// it says nothing about which boxes exist.
-    fn check(&self, box_id: BoxId) -> Result<(), Fault> {
+    fn check_box(&self, box_id: BoxId) -> Result<Role, Fault> {
         if self.scope.as_ref().is_some_and(|boxes| !boxes.contains(&box_id)) {
             return Err(Fault::new(Reason::KeyScope, "this key is restricted to other boxes")
                 .hint("use a key that includes this box"));
         }
         match self.role(box_id) {
-            Some(Role::Admin | Role::Owner) => Ok(()),
+            Some(role @ (Role::Admin | Role::Owner)) => Ok(role),
             Some(role @ (Role::Viewer | Role::Editor)) => Err(Fault::new(
                 Reason::RoleInsufficient,
                 format!(
@@ -324,6 +481,7 @@ mod tests {
             prefix: "AAAAAAAA".into(),
             key_name: "test".into(),
             expires_at: None,
+            permissions: Permissions::ALL,
             scope,
             roles: role.map(|role| (box_id, role)).into_iter().collect(),
         }
@@ -402,5 +560,63 @@ mod tests {
             Some(Reason::RoleInsufficient)
         );
         assert_eq!(reason(caller(None, Some([id].into()), id).may_read(id)), Some(Reason::BoxUnknown));
+    }
+
+    #[test]
+    fn each_permission_opens_its_own_door_and_no_other() {
+        let id = BoxId::generate();
+        for permission in Permission::ALL {
+            let mut key = caller(Some(Role::Owner), None, id);
+            key.permissions = Permissions::of([permission]).unwrap();
+            let doors = [
+                (Permission::Search, key.may_search(id).is_ok()),
+                (Permission::Search, key.searchable().is_ok()),
+                (Permission::Read, key.may_read(id).is_ok()),
+                (Permission::Read, key.readable().is_ok()),
+                (Permission::Write, key.may_write(id).is_ok()),
+                (Permission::Manage, key.may_manage(id).is_ok()),
+                (Permission::Manage, key.may_own(id).is_ok()),
+                (Permission::Manage, key.may_act().is_ok()),
+            ];
+            for (door, open) in doors {
+                assert_eq!(open, door == permission, "{door} with {permission}");
+            }
+            let foreign = key.may_read(BoxId::generate()).map_err(|fault| fault.reason);
+            let expected = if permission == Permission::Read { Reason::BoxUnknown } else { Reason::KeyScope };
+            assert_eq!(foreign.unwrap_err(), expected, "a missing permission tells nothing of boxes");
+        }
+    }
+
+    #[test]
+    fn only_an_owners_key_owns() {
+        let id = BoxId::generate();
+        assert!(caller(Some(Role::Owner), None, id).may_own(id).is_ok());
+        let admin = caller(Some(Role::Admin), None, id);
+        assert!(admin.may_manage(id).is_ok());
+        assert_eq!(admin.may_own(id).unwrap_err().reason, Reason::RoleInsufficient);
+        assert!(admin.may_manage(id).unwrap().may_turn(None, Some(Role::Owner)).is_err());
+    }
+
+    #[test]
+    fn a_key_makes_none_that_can_do_more_than_itself() {
+        let (mine, other) = (BoxId::generate(), BoxId::generate());
+        let mut key = caller(Some(Role::Owner), Some([mine].into()), mine);
+        key.permissions = "search,manage".parse().unwrap();
+        key.expires_at = Some(Timestamp::from_second(1_000).unwrap());
+        let acting = key.may_act().unwrap();
+        assert!(acting.may_found().is_err());
+        assert_eq!(acting.permissions(None).unwrap().to_string(), "search");
+        assert!(acting.permissions(Some("search,manage".parse().unwrap())).is_ok());
+        assert!(acting.permissions(Some("write".parse().unwrap())).is_err());
+        assert_eq!(acting.boxes(None).unwrap(), Some(vec![mine]));
+        assert!(acting.boxes(Some(vec![mine, other])).is_err());
+        assert_eq!(acting.until(None).unwrap(), key.expires_at);
+        assert!(acting.until(Some(Timestamp::from_second(2_000).unwrap())).is_err());
+        assert!(acting.until(Some(Timestamp::from_second(500).unwrap())).is_ok());
+        assert!(
+            acting.reaches(Some(&[mine])) && !acting.reaches(Some(&[mine, other])) && !acting.reaches(None)
+        );
+        let manager = Caller { permissions: "manage".parse().unwrap(), scope: None, ..key };
+        assert_eq!(manager.may_act().unwrap().permissions(None).unwrap().to_string(), "manage");
     }
 }

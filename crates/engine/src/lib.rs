@@ -1,7 +1,7 @@
 //! Our words, our seams and the two paths (ingest and search); depends on nothing else of ours.
 //!
 //! Layout, in reading order:
-//! - [`ids`], [`document`], [`access`], [`apikey`], [`error`]: the words everything else is said in.
+//! - [`ids`], [`document`], [`access`], [`permissions`], [`apikey`], [`error`]: the words everything else is said in.
 //! - [`seams`]: one trait per file, for what is chosen at run time; `stores`, `models` and `parsers` implement them.
 //! - [`ingest`]: upload → parse → chunk → embed → index.
 //! - [`search`]: query → recall → fuse → rerank → cite.
@@ -19,6 +19,7 @@ pub mod document;
 pub mod error;
 pub mod ids;
 pub mod ingest;
+pub mod permissions;
 pub mod seams;
 pub mod search;
 pub mod turnstile;

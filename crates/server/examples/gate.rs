@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use axum::http::{HeaderMap, HeaderValue, header};
 use engine::{
     apikey::ApiKey,
+    permissions::Permissions,
     seams::catalog::{NewKey, NewUser},
 };
 use jiff::Timestamp;
@@ -27,7 +28,8 @@ async fn main() -> anyhow::Result<()> {
     let mut headers = HeaderMap::new();
     let bearer = HeaderValue::try_from(format!("Bearer {}", key.reveal()))?;
     headers.insert(header::AUTHORIZATION, bearer);
-    let key = NewKey { key, user, name: "k".parse().unwrap(), expires_at: None, boxes: None };
+    let permissions = Permissions::ALL;
+    let key = NewKey { key, user, name: "k".parse().unwrap(), expires_at: None, permissions, boxes: None };
     app.catalog.add_key(key).await?;
 
     let mut rounds: Vec<Duration> = Vec::new();

@@ -9,6 +9,7 @@ pub mod docs;
 pub mod http;
 pub mod library;
 pub mod logging;
+mod manage;
 pub mod oidc;
 pub mod passwords;
 pub mod payer;

@@ -7,7 +7,9 @@ use engine::{
     access::{Owning, Writing},
     ids::{BoxId, FileId},
     seams::{
-        catalog::{Catalog, Change, Claim, Deletion, FileRecord, FileStatus, Held, NewFile, Uploaded},
+        catalog::{
+            BoxTotals, Catalog, Change, Claim, Deletion, FileRecord, FileStatus, Held, NewFile, Uploaded,
+        },
         index::{Index, Removed},
     },
 };
@@ -33,6 +35,13 @@ pub struct Library {
     /// Tells workers that there is something to do.
     pub wake: Notify,
     events: broadcast::Sender<Arc<FileRecord>>,
+}
+
+/// What the deletion of a box removed.
+#[derive(Debug)]
+pub struct DeletedBox {
+    /// Files, with their pages and bytes.
+    pub totals: BoxTotals,
 }
 
 /// What a deletion removed.
@@ -127,11 +136,14 @@ impl Library {
 
     /// Deletes a whole box with everything in it. Access ends first, then what could have been accessed. Once begun it is
     /// done to its end: by this, or by whoever looks for deletions to finish.
-    pub async fn delete_box(self: &Arc<Self>, owning: &Owning) -> Result<(), Fault> {
+    pub async fn delete_box(self: &Arc<Self>, owning: &Owning) -> Result<DeletedBox, Fault> {
         let (library, owning) = (self.clone(), *owning);
         let deleting = tokio::spawn(async move {
+            let totals =
+                library.catalog.totals(&[*owning.managing().reading()]).await?.pop().unwrap_or_default();
             library.catalog.begin_delete_box(&owning).await?;
-            library.finish_delete_box(owning.box_id()).await
+            library.finish_delete_box(owning.box_id()).await?;
+            Ok(DeletedBox { totals })
         });
         deleting.await.map_err(Fault::internal)?
     }

@@ -2,18 +2,27 @@
 
 use std::time::Duration;
 
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use engine::{
     Fault, Reason,
     ids::BoxId,
     seams::catalog::{Catalog, Session, TokenHash},
 };
 use jiff::Timestamp;
+use rand::Rng;
 use sha2::{Digest, Sha256};
 
 /// A sign-in ends after this long, used or not …
 pub(crate) const LONGEST: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 /// … and after this long unused.
 const IDLE: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+
+/// A secret of 256 bits, as text.
+pub(crate) fn new_token() -> String {
+    let mut bytes = [0; 32];
+    rand::rng().fill(&mut bytes);
+    URL_SAFE_NO_PAD.encode(bytes)
+}
 
 /// What is stored of a secret.
 pub(crate) fn hash(token: &str) -> TokenHash {

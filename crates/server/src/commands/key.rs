@@ -3,8 +3,10 @@
 use clap::Subcommand;
 use engine::{
     Fault, Reason,
+    access::Acting,
     apikey::ApiKey,
-    seams::catalog::{Email, KeyName, KeyRecord, NewKey},
+    permissions::Permissions,
+    seams::catalog::{Email, KeyName, KeyRecord},
 };
 use jiff::{Span, Timestamp, tz::TimeZone};
 use serde_json::json;
@@ -13,6 +15,7 @@ use super::{
     Global, boxes,
     output::{self, moment},
 };
+use crate::manage::keys::{self, WantedKey};
 
 #[derive(Subcommand)]
 pub(super) enum Command {
@@ -30,6 +33,9 @@ pub(super) enum Command {
         /// Box that it may be used on, by id or name (may be repeated) [default: all boxes of the account]
         #[arg(long = "box", value_name = "BOX")]
         boxes: Vec<String>,
+        /// What it may be used for: search, read, write, manage, separated by commas; a web page's should only search
+        #[arg(long, value_name = "LIST", default_value_t = Permissions::USUAL)]
+        permissions: Permissions,
     },
     /// List keys; secrets are not stored and cannot be shown
     List {
@@ -56,32 +62,27 @@ fn expiry(text: &str) -> Result<Timestamp, String> {
 
 pub(super) async fn run(global: &Global, command: Command) -> Result<(), Fault> {
     match command {
-        Command::Add { user, name, expires, boxes } => add(global, &user, name, expires, &boxes).await,
+        Command::Add { user, name, expires, boxes, permissions } => {
+            let wanted = WantedKey { name, boxes: None, permissions: Some(permissions), expires_at: expires };
+            add(global, &user, wanted, &boxes).await
+        }
         Command::List { user } => list(global, user).await,
         Command::Revoke { prefix } => revoke(global, &prefix).await,
     }
 }
 
-async fn add(
-    global: &Global,
-    email: &Email,
-    name: KeyName,
-    expires_at: Option<Timestamp>,
-    named: &[String],
-) -> Result<(), Fault> {
+async fn add(global: &Global, email: &Email, wanted: WantedKey, named: &[String]) -> Result<(), Fault> {
     let catalog = global.catalog()?;
     let user = catalog.user(email).await?;
     let mut boxes = Vec::new();
     for name in named {
         boxes.push(boxes::find(&*catalog, name).await?.id);
     }
-    let key = ApiKey::generate();
-    let shown = key.reveal();
-    let boxes = if named.is_empty() { None } else { Some(boxes) };
-    let record = catalog.add_key(NewKey { key, user: user.id, name, expires_at, boxes }).await?;
+    let wanted = WantedKey { boxes: (!named.is_empty()).then_some(boxes), ..wanted };
+    let (shown, record) = keys::make(&*catalog, &Acting::for_operator(user.id), wanted).await?;
     let value = json!({
         "key": shown, "prefix": record.prefix, "name": record.name, "expiresAt": record.expires_at,
-        "boxes": record.boxes,
+        "boxes": record.boxes, "permissions": record.permissions,
     });
     output::print(
         global.json,
@@ -100,7 +101,7 @@ async fn list(global: &Global, user: Option<Email>) -> Result<(), Fault> {
     let keys = catalog.keys(user).await?;
     let value: Vec<_> = keys.iter().map(as_json).collect();
     let rows: Vec<_> = keys.iter().map(as_row).collect();
-    let heads = ["PREFIX", "NAME", "ACCOUNT", "STATE", "LAST USED", "EXPIRES", "BOXES"];
+    let heads = ["PREFIX", "NAME", "ACCOUNT", "STATE", "LAST USED", "EXPIRES", "BOXES", "MAY"];
     let text = output::table(&heads, &rows, "No keys yet; create one with `quire key add --user EMAIL`.");
     output::print(global.json, &value, &text);
     Ok(())
@@ -121,6 +122,7 @@ fn state(key: &KeyRecord) -> &'static str {
 fn as_json(key: &KeyRecord) -> serde_json::Value {
     json!({
         "prefix": key.prefix, "name": key.name, "email": key.email, "state": state(key), "boxes": key.boxes,
+        "permissions": key.permissions,
         "createdAt": key.created_at, "expiresAt": key.expires_at, "revokedAt": key.revoked_at,
         "exposedAt": key.exposed.as_ref().map(|(at, _)| at), "exposedHow": key.exposed.as_ref().map(|(_, how)| how),
         "lastUsedAt": key.last_used_at,
@@ -137,6 +139,7 @@ fn as_row(key: &KeyRecord) -> Vec<String> {
         moment(key.last_used_at),
         moment(key.expires_at),
         boxes,
+        key.permissions.to_string(),
     ]
 }
 

@@ -5,6 +5,7 @@ use engine::{
     access::Writing,
     apikey::ApiKey,
     ids::UserId,
+    permissions::Permissions,
     seams::catalog::{Catalog, Email, NewKey, NewUser},
 };
 use jiff::{Timestamp, ToSpan};
@@ -101,6 +102,7 @@ async fn replaced_key(catalog: &dyn Catalog, user: UserId) -> Result<(String, Ti
     let (key, name) = (ApiKey::generate(), KEY.parse().expect("a valid name"));
     let shown = key.reveal();
     let expires = Timestamp::now().saturating_add((KEY_DAYS * 24).hours()).map_err(Fault::internal)?;
-    catalog.add_key(NewKey { key, user, name, expires_at: Some(expires), boxes: None }).await?;
+    let permissions = Permissions::USUAL;
+    catalog.add_key(NewKey { key, user, name, expires_at: Some(expires), permissions, boxes: None }).await?;
     Ok((shown, expires))
 }

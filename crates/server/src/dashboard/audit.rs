@@ -31,9 +31,6 @@ const PAGE: u32 = 100;
 const BATCH: u32 = 1000;
 /// Lines in an export: some 30 MB.
 const MOST: usize = 200_000;
-/// Characters kept of what something was done to.
-const LONGEST_TARGET: usize = 300;
-
 /// Writes what the visitor did.
 pub(super) async fn note(
     app: &App,
@@ -42,18 +39,7 @@ pub(super) async fn note(
     box_id: Option<BoxId>,
     target: impl Into<String>,
 ) -> Result<(), Fault> {
-    let target = target.into().chars().filter(|c| !c.is_control()).take(LONGEST_TARGET).collect();
-    app.catalog
-        .note(NewEntry {
-            at: Timestamp::now(),
-            user: visit.user(),
-            who: visit.who(),
-            address: visit.address.clone(),
-            box_id,
-            action,
-            target,
-        })
-        .await
+    visit.by(app).note(action, box_id, target).await
 }
 
 /// Writes that somebody could not sign in, while there is room.

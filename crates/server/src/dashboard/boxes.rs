@@ -2,20 +2,15 @@
 
 use askama::Template;
 use axum::extract::State;
-use engine::{
-    access::Role,
-    ids::BoxId,
-    seams::catalog::{Action, BoxName},
-};
+use engine::{access::Role, ids::BoxId, seams::catalog::BoxName};
 
 use super::{
-    audit,
     fields::Fields,
     page::{self, Frame, Place, Shown},
     permit::SignedIn,
     show,
 };
-use crate::app::App;
+use crate::{app::App, manage::boxes};
 
 /// A box as the list shows it.
 struct Card {
@@ -61,7 +56,6 @@ pub(super) async fn list(State(app): State<App>, who: SignedIn) -> Shown {
 /// Creates a box and goes there.
 pub(super) async fn add(State(app): State<App>, who: SignedIn, fields: Fields) -> Shown {
     let name: BoxName = fields.parse("name")?;
-    let record = app.catalog.add_box(name, who.user().id).await?;
-    audit::note(&app, &who.0, Action::BoxMade, Some(record.id), record.name.as_str()).await?;
+    let record = boxes::add(&who.0.by(&app), &who.person().may_act(), name).await?;
     Ok(page::go(format!("/boxes/{}", record.id)))
 }

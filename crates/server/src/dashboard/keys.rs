@@ -5,16 +5,15 @@ use std::time::Duration;
 use askama::Template;
 use axum::extract::{Path, State};
 use engine::{
-    Fault, Reason,
+    Fault,
     access::Role,
-    apikey::ApiKey,
     ids::BoxId,
-    seams::catalog::{Action, BoxRecord, KeyName, KeyRecord, NewKey},
+    permissions::{Permission, Permissions},
+    seams::catalog::{BoxRecord, KeyRecord},
 };
 use jiff::Timestamp;
 
 use super::{
-    audit,
     fields::Fields,
     page::{self, Frame, Place, Shown},
     permit::SignedIn,
@@ -23,6 +22,7 @@ use super::{
 use crate::{
     app::App,
     http::{BASE, origin::Origin},
+    manage::keys::{self, WantedKey},
 };
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -31,6 +31,7 @@ const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 struct KeyRow {
     prefix: String,
     name: String,
+    permissions: String,
     boxes: String,
     created: Moment,
     expires: Option<Moment>,
@@ -45,10 +46,21 @@ struct KeyRow {
 struct KeysPage {
     frame: Frame,
     keys: Vec<KeyRow>,
+    /// What a key may be used for, in a few words each.
+    permissions: Vec<(Permission, &'static str)>,
     boxes: Vec<(BoxId, String, Role)>,
     /// The key that was just created; shown this once.
     fresh: Option<String>,
     address: String,
+}
+
+fn what_may(permission: Permission) -> &'static str {
+    match permission {
+        Permission::Search => "search and ask questions",
+        Permission::Read => "list boxes and files, read and download documents",
+        Permission::Write => "add, change and delete files",
+        Permission::Manage => "manage boxes, members and keys",
+    }
 }
 
 fn row(key: KeyRecord, boxes: &[BoxRecord], now: Timestamp) -> KeyRow {
@@ -76,6 +88,7 @@ fn row(key: KeyRecord, boxes: &[BoxRecord], now: Timestamp) -> KeyRow {
     KeyRow {
         prefix: key.prefix,
         name: key.name.as_str().to_string(),
+        permissions: key.permissions.iter().map(Permission::as_str).collect::<Vec<_>>().join(", "),
         boxes: scope,
         created: Moment::of(key.created_at),
         expires: key.expires_at.map(Moment::of),
@@ -86,13 +99,10 @@ fn row(key: KeyRecord, boxes: &[BoxRecord], now: Timestamp) -> KeyRow {
 }
 
 async fn render(app: &App, who: &SignedIn, origin: &Origin, fresh: Option<String>) -> Shown {
-    // So that keys used in the last seconds show it.
-    app.identities.write_down_uses(&*app.catalog).await?;
     let records = app.catalog.boxes_of(&who.person().readable()).await?;
     let now = Timestamp::now();
-    let mut keys: Vec<KeyRow> =
-        app.catalog.keys(Some(who.user().id)).await?.into_iter().map(|key| row(key, &records, now)).collect();
-    keys.reverse();
+    let keys = keys::list(app, &who.person().may_act()).await?;
+    let keys = keys.into_iter().map(|key| row(key, &records, now)).collect();
     let boxes = records.into_iter().map(|record| {
         let role = who.person().role(record.id).unwrap_or(Role::Viewer);
         (record.id, record.name.as_str().to_string(), role)
@@ -100,6 +110,7 @@ async fn render(app: &App, who: &SignedIn, origin: &Origin, fresh: Option<String
     page::show(&KeysPage {
         frame: Frame::new(app, &who.0, "API keys", Place::Keys),
         keys,
+        permissions: Permission::ALL.map(|permission| (permission, what_may(permission))).into(),
         boxes: boxes.collect(),
         fresh,
         address: format!("{origin}{BASE}"),
@@ -113,28 +124,23 @@ pub(super) async fn list(State(app): State<App>, who: SignedIn, origin: Origin) 
 
 /// Creates a key and shows it, once.
 pub(super) async fn add(State(app): State<App>, who: SignedIn, origin: Origin, fields: Fields) -> Shown {
-    let name: KeyName = fields.parse("name")?;
     let days: Option<u32> = fields.optional("days")?;
     let boxes: Vec<BoxId> = fields.all("box").filter_map(|id| id.parse().ok()).collect();
-    let boxes = (fields.text("scope") == "some").then_some(boxes);
-    if boxes.as_ref().is_some_and(Vec::is_empty) {
-        return Err(Fault::invalid("box", "choose at least one box, or all").into());
-    }
-    let expires_at = days.map(|days| Timestamp::now().saturating_add(DAY * days).unwrap_or(Timestamp::MAX));
-    let key = ApiKey::generate();
-    let (shown, target) = (key.reveal(), format!("{} ({})", name.as_str(), key.prefix()));
-    app.catalog.add_key(NewKey { key, user: who.user().id, name, expires_at, boxes }).await?;
-    audit::note(&app, &who.0, Action::KeyMade, None, target).await?;
+    let permissions: Result<Vec<Permission>, String> = fields.all("permission").map(str::parse).collect();
+    let permissions =
+        permissions.and_then(Permissions::of).map_err(|wrong| Fault::invalid("permission", wrong))?;
+    let wanted = WantedKey {
+        name: fields.parse("name")?,
+        boxes: (fields.text("scope") == "some").then_some(boxes),
+        permissions: Some(permissions),
+        expires_at: days.map(|days| Timestamp::now().saturating_add(DAY * days).unwrap_or(Timestamp::MAX)),
+    };
+    let (shown, _) = keys::add(&who.0.by(&app), &who.person().may_act(), wanted).await?;
     render(&app, &who, &origin, Some(shown)).await
 }
 
 /// Revokes a key of the visitor.
 pub(super) async fn revoke(State(app): State<App>, who: SignedIn, Path(prefix): Path<String>) -> Shown {
-    let own = app.catalog.keys(Some(who.user().id)).await?;
-    let key = own.into_iter().find(|key| key.prefix == prefix);
-    let key = key.ok_or_else(|| Fault::new(Reason::NotFound, "you have no such key"))?;
-    app.catalog.revoke_key(&prefix).await?;
-    let target = format!("{} ({prefix})", key.name.as_str());
-    audit::note(&app, &who.0, Action::KeyRevoked, None, target).await?;
+    keys::revoke(&who.0.by(&app), &who.person().may_act(), &prefix).await?;
     Ok(page::go("/account/keys?done=key-revoked"))
 }

@@ -3,22 +3,25 @@
 use askama::Template;
 use axum::extract::State;
 use engine::{
-    Fault, Reason,
+    Fault,
     access::{Managing, Reading, Role},
     ids::{LinkId, LinkKind, UserId, UserKind},
-    seams::catalog::{Action, Email, Inviters, OneTimeLink, Purpose, User},
+    seams::catalog::{Email, Inviters, Member, OneTimeLink, Purpose},
 };
 use jiff::Timestamp;
 
 use super::{
-    audit,
     fields::Fields,
-    onetime::{self, JOIN_LIFE, what_may},
+    onetime::what_may,
     page::{self, Frame, Place, Shown},
     permit::{Here, InBox, Named, SignedIn},
     show::Moment,
 };
-use crate::{app::App, http::origin::Origin};
+use crate::{
+    app::App,
+    http::origin::Origin,
+    manage::members::{self, Added},
+};
 
 /// A member as the page shows them.
 struct MemberRow {
@@ -117,8 +120,7 @@ pub(super) async fn list(State(app): State<App>, at: InBox<Reading>) -> Shown {
     render(&app, &at.who, at.here, &at.right, managing.as_ref(), None).await
 }
 
-/// Adds somebody who has an account, and invites everybody else. An account whose address nobody vouches for may be held by
-/// anybody, so only an operator and whoever invited its holder add it at once.
+/// Adds or invites somebody.
 pub(super) async fn add(
     State(app): State<App>,
     at: InBox<Managing>,
@@ -126,34 +128,19 @@ pub(super) async fn add(
     fields: Fields,
 ) -> Shown {
     let (email, role): (Email, Role) = (fields.parse("email")?, fields.parse("role")?);
-    at.right.may_turn(None, Some(role))?;
-    let (me, target) = (at.who.user(), format!("{email} as {role}"));
-    let known = app.catalog.stored_sign_in(&email).await?.map(|stored| stored.user);
-    let trusted = |user: &&User| user.vouched || me.operator || user.invited_by == Some(me.id);
-    if let Some(user) = known.as_ref().filter(trusted) {
-        let members = app.catalog.members(at.right.reading()).await?;
-        if members.iter().any(|member| member.user == user.id) {
-            return Err(Fault::new(Reason::Conflict, format!("{email} is a member already")).into());
+    let shown = email.to_string();
+    match members::add(&at.who.0.by(&app), at.who.user(), &at.right, (email, role), origin).await? {
+        Added::Member => Ok(page::go(format!("/boxes/{}/members?done=member-added", at.here.id))),
+        Added::Invited { link, .. } => {
+            let fresh = Fresh { email: shown, link };
+            render(&app, &at.who, at.here, at.right.reading(), Some(&at.right), Some(fresh)).await
         }
-        app.catalog.grant(&at.right, user.id, role).await?;
-        audit::note(&app, &at.who.0, Action::MemberAdded, Some(at.here.id), target).await?;
-        return Ok(page::go(format!("/boxes/{}/members?done=member-added", at.here.id)));
     }
-    let purpose =
-        Purpose::Join { email: email.clone(), plan: Default::default(), member: Some((at.here.id, role)) };
-    let (link, address) = onetime::new_link(origin, purpose, Some(me.id), JOIN_LIFE);
-    app.catalog.invite(link, app.config.accounts.most()).await?;
-    audit::note(&app, &at.who.0, Action::MemberInvited, Some(at.here.id), target).await?;
-    let makes_account = me.operator || app.config.accounts.invitations == Inviters::Owners;
-    let fresh =
-        Fresh { email: email.to_string(), link: (makes_account && known.is_none()).then_some(address) };
-    render(&app, &at.who, at.here, at.right.reading(), Some(&at.right), Some(fresh)).await
 }
 
-async fn email_of(app: &App, reading: &Reading, user: UserId) -> Result<String, Fault> {
-    let member = app.catalog.members(reading).await?.into_iter().find(|member| member.user == user);
-    let nobody = || Fault::new(Reason::NotFound, "there is no such member in this box");
-    Ok(member.ok_or_else(nobody)?.email.to_string())
+async fn named(app: &App, at: &InBox<Managing>, user: UserId) -> Result<Member, Fault> {
+    let found = members::find(&at.who.0.by(app), at.right.reading(), |member| member.user == user).await?;
+    found.ok_or_else(members::no_such_member)
 }
 
 /// Gives a member another role.
@@ -164,10 +151,8 @@ pub(super) async fn change(
     fields: Fields,
 ) -> Shown {
     let role: Role = fields.parse("role")?;
-    let email = email_of(&app, at.right.reading(), user).await?;
-    app.catalog.grant(&at.right, user, role).await?;
-    audit::note(&app, &at.who.0, Action::MemberChanged, Some(at.here.id), format!("{email} to {role}"))
-        .await?;
+    let member = named(&app, &at, user).await?;
+    members::change(&at.who.0.by(&app), &at.right, &member, role).await?;
     // Somebody who gave up managing can no longer see this page.
     let path = if user == at.who.user().id { "" } else { "/members" };
     Ok(page::go(format!("/boxes/{}{path}?done=member-changed", at.here.id)))
@@ -179,9 +164,8 @@ pub(super) async fn remove(
     at: InBox<Managing>,
     Named(user): Named<UserKind>,
 ) -> Shown {
-    let email = email_of(&app, at.right.reading(), user).await?;
-    app.catalog.revoke(&at.right, user).await?;
-    audit::note(&app, &at.who.0, Action::MemberRemoved, Some(at.here.id), email).await?;
+    let member = named(&app, &at, user).await?;
+    members::remove(&at.who.0.by(&app), &at.right, &member).await?;
     if user == at.who.user().id {
         return Ok(page::go("/?done=member-removed"));
     }
@@ -194,7 +178,6 @@ pub(super) async fn withdraw(
     at: InBox<Managing>,
     Named(link): Named<LinkKind>,
 ) -> Shown {
-    app.catalog.withdraw_from_box(&at.right, link).await?;
-    audit::note(&app, &at.who.0, Action::InvitationWithdrawn, Some(at.here.id), "").await?;
+    members::withdraw(&at.who.0.by(&app), &at.right, link, "").await?;
     Ok(page::go(format!("/boxes/{}/members?done=withdrawn", at.here.id)))
 }

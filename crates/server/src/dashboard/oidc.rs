@@ -24,9 +24,9 @@ use super::{
     page::{self, Shown},
     permit::{SignedIn, Visiting},
     signin,
-    visit::{self, Visit, cookie, new_token, put_cookie},
+    visit::{self, Visit, cookie, put_cookie},
 };
-use crate::{app::App, http::origin::Origin, oidc::Provider, sessions};
+use crate::{app::App, http::origin::Origin, oidc::Provider, sessions, sessions::new_token};
 
 /// Holds what we sent a browser away with.
 const COOKIE: &str = "__Host-quire-oidc";

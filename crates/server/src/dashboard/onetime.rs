@@ -10,9 +10,7 @@ use engine::{
     Fault, Reason,
     access::Role,
     ids::UserId,
-    seams::catalog::{
-        Action, Catalog, Email, Inviters, NewOneTimeLink, Newcomer, OneTimeLink, Purpose, User,
-    },
+    seams::catalog::{Action, Catalog, Email, Inviters, Newcomer, OneTimeLink, Purpose, User},
 };
 use jiff::Timestamp;
 use serde::Deserialize;
@@ -24,27 +22,12 @@ use super::{
     permit::Visiting,
     visit::{self, Visit},
 };
-use crate::{app::App, passwords, sessions};
+use crate::{app::App, manage::members::new_link, passwords, sessions};
 
 /// How long a set-up link works: it is printed again at every start.
 const SET_UP_LIFE: Duration = Duration::from_secs(24 * 60 * 60);
-/// How long an invitation waits: over a holiday.
-pub(super) const JOIN_LIFE: Duration = Duration::from_secs(14 * 24 * 60 * 60);
 /// How long a new password may wait to be chosen.
 pub(super) const RESET_LIFE: Duration = Duration::from_secs(24 * 60 * 60);
-
-/// A link that is still to be stored, and its address below `base`.
-pub(super) fn new_link(
-    base: impl std::fmt::Display,
-    purpose: Purpose,
-    made_by: Option<UserId>,
-    life: Duration,
-) -> (NewOneTimeLink, String) {
-    let (token, now) = (visit::new_token(), Timestamp::now());
-    let expires_at = now.saturating_add(life).unwrap_or(Timestamp::MAX);
-    let link = NewOneTimeLink { purpose, token: sessions::hash(&token), made_by, now, expires_at };
-    (link, format!("{base}/welcome?token={token}"))
-}
 
 /// Creates a link and gives its address below `base`.
 pub(super) async fn make(

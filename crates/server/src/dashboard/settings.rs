@@ -19,6 +19,7 @@ use super::{
 use crate::{
     app::App,
     http::{BASE, origin::Origin},
+    manage::boxes,
 };
 
 #[derive(Template)]
@@ -52,9 +53,7 @@ pub(super) async fn show(State(app): State<App>, at: InBox<Managing>, origin: Or
 /// Another name.
 pub(super) async fn rename(State(app): State<App>, at: InBox<Managing>, fields: Fields) -> Shown {
     let name: BoxName = fields.parse("name")?;
-    let target = format!("{} to {}", at.here.name, name.as_str());
-    app.catalog.rename_box(&at.right, name).await?;
-    audit::note(&app, &at.who.0, Action::BoxRenamed, Some(at.here.id), target).await?;
+    boxes::rename(&at.who.0.by(&app), &at.right, name).await?;
     Ok(page::go(format!("/boxes/{}/settings?done=renamed", at.here.id)))
 }
 
@@ -78,7 +77,6 @@ pub(super) async fn delete(State(app): State<App>, at: InBox<Owning>, fields: Fi
         )
         .into());
     }
-    app.library.delete_box(&at.right).await?;
-    audit::note(&app, &at.who.0, Action::BoxDeleted, Some(at.here.id), at.here.name).await?;
+    boxes::delete(&at.who.0.by(&app), &at.right).await?;
     Ok(page::go("/?done=box-deleted"))
 }

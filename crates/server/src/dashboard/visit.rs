@@ -17,12 +17,12 @@ use engine::{
     seams::catalog::{NewSession, Place, Session},
 };
 use jiff::Timestamp;
-use rand::Rng;
 
 use crate::{
     app::{App, guard},
-    http::{error::Failure, layers, token},
-    sessions::{self, LONGEST, ago, hash},
+    http::{error::Failure, layers},
+    manage::By,
+    sessions::{self, LONGEST, ago, hash, new_token},
 };
 
 /// The prefix makes browsers hold it to HTTPS, this host and every path.
@@ -35,13 +35,6 @@ const KNOWN_FOR: Duration = Duration::from_secs(90 * 24 * 60 * 60);
 const TOUCH_AFTER: Duration = Duration::from_secs(60);
 /// Characters kept of what a browser says it is.
 const LONGEST_AGENT: usize = 200;
-
-/// A secret of 256 bits, as text.
-pub(super) fn new_token() -> String {
-    let mut bytes = [0; 32];
-    rand::rng().fill(&mut bytes);
-    token::encode(&bytes)
-}
 
 /// One request to the dashboard, and who it comes from.
 pub(super) struct Visit {
@@ -84,6 +77,11 @@ impl Visit {
     /// Who, to people.
     pub(super) fn who(&self) -> String {
         self.session.as_ref().map_or_else(String::new, |session| session.user.email.to_string())
+    }
+
+    /// The same for the audit log.
+    pub(super) fn by(&self, app: &App) -> By {
+        By { app: app.clone(), user: self.user(), who: self.who(), address: self.address.clone() }
     }
 
     pub(super) fn user(&self) -> Option<UserId> {

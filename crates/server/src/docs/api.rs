@@ -11,6 +11,7 @@ use crate::http::{BASE, routes::description};
 const TAGS: &[(&str, &str)] = &[
     ("service", "Service"),
     ("boxes", "Boxes"),
+    ("keys", "Keys"),
     ("files", "Files"),
     ("documents", "Search and documents"),
     ("chat", "Chat"),

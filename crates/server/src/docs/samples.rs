@@ -57,6 +57,11 @@ const SAMPLES: &[Sample] = &[
     get("GET /signed-url", "?file_id=FILE_ID&disposition=inline"),
     Sample { operation: "POST /boxes/{box_id}/files", query: "", body: Body::File },
     Sample { operation: "GET /boxes/{box_id}/events", query: "", body: Body::Stream },
+    json("POST /boxes", r#"{"name": "Manuals"}"#),
+    json("PATCH /boxes/{box_id}", r#"{"name": "Handbooks"}"#),
+    json("POST /boxes/{box_id}/members", r#"{"email": "new@example.org", "role": "viewer"}"#),
+    json("PATCH /boxes/{box_id}/members/{email}", r#"{"role": "admin"}"#),
+    json("POST /keys", r#"{"name": "Web page", "permissions": ["search"], "boxes": ["BOX_ID"]}"#),
     json("PATCH /files/{file_id}", r#"{"tags": ["manual"], "metadata": {"year": 2026, "team": "support"}}"#),
     json("POST /signed-url", r#"{"file_id": "FILE_ID", "expires_in": 600}"#),
     json("POST /boxes/{box_id}/retrieve-documents", r#"{"query": "How long is the warranty?", "top_k": 5}"#),
@@ -111,10 +116,13 @@ impl Call<'_> {
         let parts = path.split('{').map(|part| match part.split_once('}') {
             None => part.to_string(),
             Some((name, rest)) => {
-                let variable = match language {
-                    Language::Shell => format!("${}", name.to_uppercase()),
-                    Language::Python => format!("{{{name}}}"),
-                    Language::TypeScript => format!("${{{}}}", camel(name)),
+                let variable = match (language, name) {
+                    (Language::Shell, _) => format!("${}", name.to_uppercase()),
+                    (Language::Python, "box_id" | "file_id") => format!("{{{name}}}"),
+                    (Language::TypeScript, "box_id" | "file_id") => format!("${{{}}}", camel(name)),
+                    // Few samples need these, so the prelude does not read them.
+                    (Language::Python, _) => format!("{{os.environ['{}']}}", name.to_uppercase()),
+                    (Language::TypeScript, _) => format!("${{process.env.{}}}", name.to_uppercase()),
                 };
                 variable + rest
             }

@@ -3,16 +3,10 @@
 use std::sync::Arc;
 
 use axum::{extract::FromRequestParts, http::request::Parts};
-use engine::{
-    Fault,
-    access::Caller,
-    ids::BoxId,
-    seams::catalog::{Action, NewEntry},
-};
-use jiff::Timestamp;
+use engine::{Fault, access::Caller, ids::BoxId, seams::catalog::Action};
 
 use super::{auth::Asking, error::Failure, layers};
-use crate::app::App;
+use crate::{app::App, manage::By};
 
 /// A key in use, and where from.
 pub struct Actor {
@@ -34,15 +28,16 @@ impl FromRequestParts<App> for Actor {
 impl Actor {
     /// Records what was done in a box, and to what.
     pub async fn note(&self, action: Action, box_id: BoxId, target: &str) -> Result<(), Fault> {
-        let entry = NewEntry {
-            at: Timestamp::now(),
+        self.by().note(action, Some(box_id), target).await
+    }
+
+    /// Who it is, to those who do what the dashboard does too.
+    pub(crate) fn by(&self) -> By {
+        By {
+            app: self.app.clone(),
             user: Some(self.caller.user),
             who: format!("API key {} ({})", self.caller.key_name, self.caller.prefix),
             address: self.address.clone(),
-            box_id: Some(box_id),
-            action,
-            target: target.into(),
-        };
-        self.app.catalog.note(entry).await
+        }
     }
 }

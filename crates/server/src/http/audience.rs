@@ -83,7 +83,7 @@ impl Audience {
     /// Whether they may still read the box.
     pub(crate) async fn check(&self) -> Result<(), Fault> {
         match &self.who {
-            Who::Key(prefix) => auth::still_may_read(&self.app, prefix, self.box_id).await.map(drop),
+            Who::Key(prefix) => auth::usable(&self.app, prefix).await?.reaches(self.box_id),
             Who::SignedIn(token) => sessions::still_may_read(&*self.app.catalog, token, self.box_id).await,
         }
     }

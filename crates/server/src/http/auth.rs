@@ -8,9 +8,10 @@ use axum::{
 };
 use engine::{
     Fault, Reason,
-    access::{Caller, Reading, Writing, no_such_box},
+    access::{Acting, Caller, Managing, Owning, Reading, Writing, no_such_box},
     apikey::ApiKey,
     ids::{AttemptId, BoxId, FileId},
+    permissions::Permission,
     seams::catalog::{Exposure, FileRecord, KeyState},
 };
 use jiff::Timestamp;
@@ -113,6 +114,32 @@ impl FromRequestParts<App> for Asking {
     }
 }
 
+/// The caller, where their key may search. Comes before the body, so that nobody learns more than they may.
+pub struct Searcher(pub Arc<Caller>);
+
+impl FromRequestParts<App> for Searcher {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Failure> {
+        let Asking(caller) = Asking::from_request_parts(parts, app).await?;
+        caller.must(Permission::Search)?;
+        Ok(Searcher(caller))
+    }
+}
+
+/// The caller, where their key may read.
+pub struct Reader(pub Arc<Caller>);
+
+impl FromRequestParts<App> for Reader {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Failure> {
+        let Asking(caller) = Asking::from_request_parts(parts, app).await?;
+        caller.must(Permission::Read)?;
+        Ok(Reader(caller))
+    }
+}
+
 /// Whoever asks is who pays.
 impl FromRequestParts<App> for Payer {
     type Rejection = Failure;
@@ -120,6 +147,19 @@ impl FromRequestParts<App> for Payer {
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Failure> {
         let Asking(caller) = Asking::from_request_parts(parts, app).await?;
         Ok(Payer::with_key(app, &caller, parts.extensions.get::<AttemptId>().copied()))
+    }
+}
+
+/// The right to search the box in the path.
+pub struct SearchingBox(pub Reading);
+
+impl FromRequestParts<App> for SearchingBox {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Failure> {
+        let Asking(caller) = Asking::from_request_parts(parts, app).await?;
+        caller.must(Permission::Search)?;
+        Ok(SearchingBox(caller.may_search(box_in_path(parts, app).await?)?))
     }
 }
 
@@ -131,6 +171,7 @@ impl FromRequestParts<App> for ReadingBox {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Failure> {
         let Asking(caller) = Asking::from_request_parts(parts, app).await?;
+        caller.must(Permission::Read)?;
         Ok(ReadingBox(caller.may_read(box_in_path(parts, app).await?)?))
     }
 }
@@ -143,7 +184,59 @@ impl FromRequestParts<App> for WritingBox {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Failure> {
         let Asking(caller) = Asking::from_request_parts(parts, app).await?;
+        caller.must(Permission::Write)?;
         Ok(WritingBox(caller.may_write(box_in_path(parts, app).await?)?))
+    }
+}
+
+/// The right to manage the box in the path.
+pub struct ManagingBox(pub Managing);
+
+impl FromRequestParts<App> for ManagingBox {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Failure> {
+        let Asking(caller) = Asking::from_request_parts(parts, app).await?;
+        caller.must(Permission::Manage)?;
+        Ok(ManagingBox(caller.may_manage(box_in_path(parts, app).await?)?))
+    }
+}
+
+/// The right to delete the box in the path.
+pub struct OwningBox(pub Owning);
+
+impl FromRequestParts<App> for OwningBox {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Failure> {
+        let Asking(caller) = Asking::from_request_parts(parts, app).await?;
+        caller.must(Permission::Manage)?;
+        Ok(OwningBox(caller.may_own(box_in_path(parts, app).await?)?))
+    }
+}
+
+/// The right to do something in the name of the account, such as making keys.
+pub struct InOwnName(pub Acting);
+
+impl FromRequestParts<App> for InOwnName {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Failure> {
+        let Asking(caller) = Asking::from_request_parts(parts, app).await?;
+        Ok(InOwnName(caller.may_act()?))
+    }
+}
+
+/// The right to found boxes.
+pub struct Founder(pub Acting);
+
+impl FromRequestParts<App> for Founder {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Failure> {
+        let InOwnName(acting) = InOwnName::from_request_parts(parts, app).await?;
+        acting.may_found()?;
+        Ok(Founder(acting))
     }
 }
 
@@ -160,13 +253,16 @@ impl FromRequestParts<App> for ReadingFile {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Failure> {
         let Asking(caller) = Asking::from_request_parts(parts, app).await?;
+        caller.must(Permission::Read)?;
         let id = file_in_path(parts, app).await?;
         Ok(readable_file(app, &caller, id).await?)
     }
 }
 
-/// A file that a caller may read. A file in a box of somebody else is no file at all.
+/// A file that a caller may read. A file in a box of somebody else is no file at all; what the key lacks, it lacks for every
+/// file.
 pub async fn readable_file(app: &App, caller: &Caller, id: FileId) -> Result<ReadingFile, Fault> {
+    caller.must(Permission::Read)?;
     let box_id = app.catalog.box_of_file(id).await?.ok_or_else(no_such_file)?;
     let reading = caller.may_read(box_id).map_err(hide_unknown_box)?;
     let record = app.catalog.files(&reading, &[id]).await?.pop().flatten().ok_or_else(no_such_file)?;
@@ -186,6 +282,7 @@ impl FromRequestParts<App> for WritingFile {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Failure> {
         let Asking(caller) = Asking::from_request_parts(parts, app).await?;
+        caller.must(Permission::Write)?;
         let id = file_in_path(parts, app).await?;
         let box_id = app.catalog.box_of_file(id).await?.ok_or_else(no_such_file)?;
         Ok(WritingFile { id, writing: caller.may_write(box_id).map_err(hide_unknown_box)? })
@@ -214,17 +311,14 @@ async fn file_in_path(parts: &mut Parts, app: &App) -> Result<FileId, Fault> {
     in_path(parts, app, "file_id").await.and_then(|text| text.parse().ok()).ok_or_else(no_such_file)
 }
 
-async fn in_path(parts: &mut Parts, app: &App, name: &str) -> Option<String> {
+/// What the path has in the place of a name.
+pub(crate) async fn in_path(parts: &mut Parts, app: &App, name: &str) -> Option<String> {
     let Path(segments) = Path::<Vec<(String, String)>>::from_request_parts(parts, app).await.ok()?;
     segments.into_iter().find(|(segment, _)| segment == name).map(|(_, value)| value)
 }
 
-/// Whether a key that was good before still is, and still reaches a box: for answers that go on for long.
-pub async fn still_may_read(app: &App, prefix: &str, box_id: BoxId) -> Result<Reading, Fault> {
-    usable(app, prefix).await?.may_read(box_id)
-}
-
-/// The caller behind a key's prefix, if the key could be used now. For links that a key has signed.
+/// The caller behind a key's prefix, if the key could be used now. For links that a key has signed, and for answers that go
+/// on for long; what a key may be used for never changes.
 pub async fn usable(app: &App, prefix: &str) -> Result<Arc<Caller>, Fault> {
     let identity = app.identities.find(&*app.catalog, prefix).await?.ok_or_else(not_found)?;
     identity.usable(Timestamp::now())

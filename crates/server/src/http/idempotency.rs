@@ -4,11 +4,13 @@
 //!   kept answer is on disk, together with its charge, before the last byte of it is sent.
 //! - Not kept: failures, which cost nothing and which a retry may get past, also those that a stream ends with ([`Failed`]);
 //!   answers above 256 KiB. The idempotency key is free again, and a retry does the work again.
+//! - Never kept: secrets. A retry of what made a key is told which key it made, without its text.
 //! - Separate for each API key, and forgotten when that key's rights change or anything is deleted from a box of its
 //!   user: a retry shows nobody what they may no longer see.
 //! - Same body means the same bytes; of a form, whatever its boundary is, because clients draw a new one each time.
 
 use std::{
+    collections::BTreeSet,
     pin::Pin,
     sync::{
         Arc,
@@ -28,7 +30,7 @@ use axum::{
 use engine::{
     Fault, Reason,
     access::Caller,
-    ids::AttemptId,
+    ids::{AttemptId, BoxId},
     seams::catalog::{Begun, IdempotencyKey, KeptAnswer, NewAttempt},
 };
 use futures::{Stream, StreamExt, stream};
@@ -81,7 +83,7 @@ pub async fn once(State(app): State<App>, request: Request, next: Next) -> Respo
     let (head, body) = request.into_parts();
     let begun = app.catalog.begin_attempt(new_attempt(&app, &caller, name, &head)).await;
     match begun {
-        Ok(Begun::First(id)) => first(app, id, head, body, next).await,
+        Ok(Begun::First(id)) => first(app, &caller, id, head, body, next).await,
         Ok(Begun::Running) => refuse(body, still_running()).await,
         Ok(Begun::Answered { request, answer }) if request == request_hash(&head) => {
             again(&app, &head, body, answer).await
@@ -103,18 +105,38 @@ fn name(headers: &HeaderMap) -> Result<Option<IdempotencyKey>, Fault> {
 
 fn new_attempt(app: &App, caller: &Caller, name: IdempotencyKey, head: &Parts) -> NewAttempt {
     let now = Timestamp::now();
-    let mut rights = Sha256::new();
-    for reading in caller.readable() {
-        rights.update(reading.box_id().as_bytes());
-    }
     NewAttempt {
         key: caller.prefix.clone(),
         name,
         request: request_hash(head),
-        rights: hexadecimal(&rights.finalize()),
+        rights: rights(caller.reach()),
         now,
         expires_at: now.saturating_add(app.config.longest_call()).unwrap_or(Timestamp::MAX),
     }
+}
+
+/// A fingerprint of the boxes that a key reaches.
+fn rights(boxes: impl Iterator<Item = BoxId>) -> String {
+    let mut rights = Sha256::new();
+    for box_id in boxes {
+        rights.update(box_id.as_bytes());
+    }
+    hexadecimal(&rights.finalize())
+}
+
+/// Put on an answer that gives its reader a box: what is kept of it is for a key that reaches that box too.
+#[derive(Clone, Copy)]
+pub struct Founded(pub BoxId);
+
+/// Put on an answer that shows a secret this once: what is kept of it, and so what a retry gets. Secrets are not stored.
+#[derive(Clone)]
+struct KeptInstead(Bytes);
+
+/// An answer that shows a secret, of which only the one without is kept for retries.
+pub async fn with_secret(mut shown: Response, kept: Response) -> Result<Response, Fault> {
+    let kept = axum::body::to_bytes(kept.into_body(), MOST_BYTES).await.map_err(Fault::internal)?;
+    shown.extensions_mut().insert(KeptInstead(kept));
+    Ok(shown)
 }
 
 /// A fingerprint of everything that decides what a POST does, apart from its body.
@@ -174,14 +196,27 @@ impl Drop for Attempt {
 }
 
 /// Does the work, hashing the body on its way to whoever reads it, and keeps the answer.
-async fn first(app: App, id: AttemptId, mut head: Parts, body: Body, next: Next) -> Response {
+async fn first(
+    app: App,
+    caller: &Caller,
+    id: AttemptId,
+    mut head: Parts,
+    body: Body,
+    next: Next,
+) -> Response {
     let attempt = Attempt { app, id: Some(id) };
     head.extensions.insert(id);
     let watched = Watched::new(body, BodyHash::of(&head.headers));
     let response = next.run(Request::from_parts(head, Body::from_stream(watched.clone()))).await;
     let request_body = if response.status().is_success() { watched.finish().await } else { None };
     match request_body {
-        Some(request_body) => keep(attempt, request_body, response).await,
+        Some(request_body) => {
+            let founded = response.extensions().get::<Founded>().copied();
+            let rights = founded.map(|Founded(box_id)| {
+                rights(caller.reach().chain([box_id]).collect::<BTreeSet<_>>().into_iter())
+            });
+            keep(attempt, request_body, rights, response).await
+        }
         None => after(attempt.finish(None).await, response),
     }
 }
@@ -195,11 +230,22 @@ fn after(done: Result<(), Fault>, response: Response) -> Response {
 }
 
 /// Keeps an answer: one that is there whole before it is sent, one that is still being made while it is.
-async fn keep(attempt: Attempt, request_body: String, response: Response) -> Response {
+async fn keep(
+    attempt: Attempt,
+    request_body: String,
+    rights: Option<String>,
+    response: Response,
+) -> Response {
     let content_type = response.headers().get(header::CONTENT_TYPE);
     let content_type = content_type.and_then(|value| value.to_str().ok()).map(str::to_string);
-    let answer =
-        KeptAnswer { request_body, status: response.status().as_u16(), content_type, body: String::new() };
+    let answer = KeptAnswer {
+        request_body,
+        status: response.status().as_u16(),
+        content_type,
+        body: String::new(),
+        rights,
+    };
+    let instead = response.extensions().get::<KeptInstead>().cloned();
     let failed = response.extensions().get::<Failed>().cloned().unwrap_or_default();
     let size = response.body().size_hint().exact();
     let (head, body) = response.into_parts();
@@ -209,7 +255,8 @@ async fn keep(attempt: Attempt, request_body: String, response: Response) -> Res
         }
         Some(_) => match axum::body::to_bytes(body, MOST_BYTES).await {
             Ok(bytes) => {
-                let kept = attempt.finish(with_body(answer, &bytes)).await;
+                let kept = instead.map_or_else(|| bytes.clone(), |KeptInstead(instead)| instead);
+                let kept = attempt.finish(with_body(answer, &kept)).await;
                 after(kept, Response::from_parts(head, Body::from(bytes)))
             }
             Err(error) => Failure(Fault::internal(error)).into_response(),

@@ -14,6 +14,7 @@ mod idempotency;
 mod keys;
 mod limits;
 mod links;
+mod managing;
 mod matrix;
 mod newcomer;
 mod openapi;

@@ -2,7 +2,11 @@
 
 use std::sync::Arc;
 
-use engine::{access::Role, apikey::ApiKey};
+use engine::{
+    access::Role,
+    apikey::ApiKey,
+    permissions::{Permission, Permissions},
+};
 use jiff::Timestamp;
 use reqwest::{Method, RequestBuilder};
 use serde_json::Value;
@@ -12,6 +16,48 @@ use crate::support::{Answer, TestApp};
 const METHODS: [Method; 7] =
     [Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE, Method::OPTIONS, Method::TRACE];
 
+/// What each operation asks of a key. A route that is described and not listed here fails the test.
+const NEEDS: &[(&str, Option<Permission>)] = {
+    use Permission::{Manage, Read, Search, Write};
+    &[
+        ("GET /check", None),
+        ("GET /usage", Some(Read)),
+        ("GET /boxes", Some(Read)),
+        ("POST /boxes", Some(Manage)),
+        ("GET /boxes/{box_id}", Some(Read)),
+        ("PATCH /boxes/{box_id}", Some(Manage)),
+        ("DELETE /boxes/{box_id}", Some(Manage)),
+        ("GET /boxes/{box_id}/members", Some(Manage)),
+        ("POST /boxes/{box_id}/members", Some(Manage)),
+        ("PATCH /boxes/{box_id}/members/{email}", Some(Manage)),
+        ("DELETE /boxes/{box_id}/members/{email}", Some(Manage)),
+        ("GET /keys", Some(Manage)),
+        ("POST /keys", Some(Manage)),
+        ("DELETE /keys/{prefix}", Some(Manage)),
+        ("GET /boxes/{box_id}/files", Some(Read)),
+        ("POST /boxes/{box_id}/files", Some(Write)),
+        ("GET /boxes/{box_id}/events", Some(Read)),
+        ("GET /files", Some(Read)),
+        ("GET /files/{file_id}", Some(Read)),
+        ("PATCH /files/{file_id}", Some(Write)),
+        ("DELETE /files/{file_id}", Some(Write)),
+        ("GET /files/{file_id}/report", Some(Read)),
+        ("GET /files/{file_id}/signed-url", Some(Read)),
+        ("GET /signed-url", Some(Read)),
+        ("POST /signed-url", Some(Read)),
+        ("POST /boxes/{box_id}/retrieve-documents", Some(Search)),
+        ("POST /boxes/{box_id}/retrieve-full-documents", Some(Read)),
+        ("POST /chat/completions", Some(Search)),
+        ("POST /boxes/{box_id}/chat/completions", Some(Search)),
+        ("GET /models", Some(Search)),
+        ("GET /models/{box_id}", Some(Search)),
+    ]
+};
+/// What only an owner of the box may do.
+const OWNERS: &[&str] = &["DELETE /boxes/{box_id}"];
+/// What a key that is restricted to boxes may not do anywhere.
+const UNRESTRICTED: &[&str] = &["POST /boxes"];
+
 /// Somebody who asks, and what they are told before anything else is looked at.
 struct Asker {
     who: &'static str,
@@ -20,12 +66,19 @@ struct Asker {
     refused: Option<&'static str>,
     /// The verdict on routes of the box, or `None` for full access.
     in_box: Option<&'static str>,
+    permissions: Permissions,
+    owner: bool,
+    restricted: bool,
 }
 
 async fn askers(app: &TestApp) -> (Vec<Asker>, String) {
     let (owner, box_id, owner_key) = app.owner().await;
     let mut askers = Vec::new();
-    let mut add = |who, key, refused, in_box| askers.push(Asker { who, key, refused, in_box });
+    let mut add = |who, key, refused, in_box| {
+        let (owner, restricted) = (who == "owner", who == "scoped elsewhere");
+        let permissions = Permissions::ALL;
+        askers.push(Asker { who, key, refused, in_box, permissions, owner, restricted });
+    };
     add("nobody", None, Some("401 B3002 key_missing"), None);
     add("mistyped", Some("quire_12345678_x".into()), Some("401 B3002 key_invalid"), None);
     add("unknown", Some(ApiKey::generate().reveal()), Some("401 B3002 key_invalid"), None);
@@ -53,6 +106,12 @@ async fn askers(app: &TestApp) -> (Vec<Asker>, String) {
     let scoped = app.key_with(owner, None, Some(vec![elsewhere])).await;
     add("scoped elsewhere", Some(scoped), None, Some("403 B3002 key_scope"));
     add("owner", Some(owner_key), None, None);
+    for who in ["search", "read", "write", "manage", "search,read", "search,read,write"] {
+        let (key, permissions) = (Some(app.key_for(owner, who).await), who.parse().unwrap());
+        let asker =
+            Asker { who, key, refused: None, in_box: None, permissions, owner: true, restricted: false };
+        askers.push(asker);
+    }
     (askers, box_id.to_string())
 }
 
@@ -86,7 +145,16 @@ fn expected(asker: &Asker, path: &str, methods: &[String], method: &Method) -> O
     if !methods.contains(&method.to_string()) {
         return Some("405 B1004 invalid_parameter".into());
     }
-    if path.contains("{box_id}") { asker.in_box.map(str::to_string) } else { None }
+    let operation = format!("{method} {path}");
+    let needs = NEEDS.iter().find(|(known, _)| *known == operation);
+    let (_, needed) = needs.unwrap_or_else(|| panic!("{operation} is not in the table"));
+    let lacks = needed.is_some_and(|needed| !asker.permissions.has(needed));
+    if lacks || (asker.restricted && UNRESTRICTED.contains(&operation.as_str())) {
+        return Some("403 B3002 key_scope".into());
+    }
+    let in_box = if path.contains("{box_id}") { asker.in_box } else { None };
+    let owners = OWNERS.contains(&operation.as_str()) && !asker.owner;
+    in_box.or(owners.then_some("403 B3002 role_insufficient")).map(str::to_string)
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -96,12 +164,19 @@ async fn every_route_and_method_answers_everybody_in_the_envelope() {
     let askers = Arc::new(askers);
     let mut tasks = tokio::task::JoinSet::new();
     for (path, methods) in paths(&app).await {
-        let concrete =
-            path.replace("{box_id}", &box_id).replace("{file_id}", "fil_00000000000000000000000000000000");
+        let concrete = path
+            .replace("{box_id}", &box_id)
+            .replace("{file_id}", "fil_00000000000000000000000000000000")
+            .replace("{email}", "nobody@example.org")
+            .replace("{prefix}", "00000000");
         for method in METHODS {
             for at in 0..askers.len() {
                 let request = app.request(method.clone(), &concrete, askers[at].key.as_deref());
                 let expected = expected(&askers[at], &path, &methods, &method);
+                // The box is there for everybody else, too.
+                if expected.is_none() && (method.as_str(), path.as_str()) == ("DELETE", "/boxes/{box_id}") {
+                    continue;
+                }
                 let context = format!("{method} {path} as {}", askers[at].who);
                 let counted = askers[at].refused.is_none();
                 tasks.spawn(async move { check(request, expected, counted, &context).await });
@@ -134,6 +209,18 @@ async fn check(request: RequestBuilder, expected: Option<String>, counted: bool,
     }
     assert_eq!(answer.number("x-ratelimit-hits") > 0, counted, "{context}");
     assert_eq!(answer.number("x-ratelimit-remaining-user") > 0, counted, "{context}");
+}
+
+#[tokio::test]
+async fn the_table_lists_only_what_there_is() {
+    let app = TestApp::start().await;
+    let described = paths(&app).await;
+    for (operation, _) in NEEDS {
+        let (method, path) = operation.split_once(' ').unwrap();
+        let known =
+            described.iter().any(|(known, methods)| known == path && methods.iter().any(|m| m == method));
+        assert!(known, "{operation}");
+    }
 }
 
 #[tokio::test]

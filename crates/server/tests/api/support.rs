@@ -7,6 +7,7 @@ use engine::{
     apikey::ApiKey,
     ids::{BoxId, UserId},
     ingest::Ingest,
+    permissions::Permissions,
     seams::catalog::{Catalog, NewKey, NewUser},
 };
 use jiff::Timestamp;
@@ -186,9 +187,24 @@ impl TestApp {
         expires_at: Option<Timestamp>,
         boxes: Option<Vec<BoxId>>,
     ) -> String {
+        self.make_key(user, expires_at, boxes, Permissions::ALL).await
+    }
+
+    /// A key that may be used for this only, such as `search,read`.
+    pub(crate) async fn key_for(&self, user: UserId, permissions: &str) -> String {
+        self.make_key(user, None, None, permissions.parse().unwrap()).await
+    }
+
+    async fn make_key(
+        &self,
+        user: UserId,
+        expires_at: Option<Timestamp>,
+        boxes: Option<Vec<BoxId>>,
+        permissions: Permissions,
+    ) -> String {
         let key = ApiKey::generate();
         let shown = key.reveal();
-        let key = NewKey { key, user, name: "test".parse().unwrap(), expires_at, boxes };
+        let key = NewKey { key, user, name: "test".parse().unwrap(), expires_at, permissions, boxes };
         self.catalog.add_key(key).await.unwrap();
         shown
     }
@@ -249,6 +265,15 @@ impl TestApp {
 
     pub(crate) async fn post(&self, path: &str, key: &str, body: Value) -> Answer {
         Answer::of(self.request(Method::POST, path, Some(key)).json(&body).send().await.unwrap()).await
+    }
+
+    /// Sends JSON by any method.
+    pub(crate) async fn send(&self, method: Method, path: &str, key: &str, body: Value) -> Answer {
+        Answer::of(self.request(method, path, Some(key)).json(&body).send().await.unwrap()).await
+    }
+
+    pub(crate) async fn delete(&self, path: &str, key: &str) -> Answer {
+        Answer::of(self.request(Method::DELETE, path, Some(key)).send().await.unwrap()).await
     }
 
     pub(crate) async fn get(&self, path: &str, key: &str) -> Answer {

@@ -117,6 +117,7 @@ fn answered(row: &Row) -> Result<Begun, Error> {
         status,
         content_type: row.optional(3, text)?,
         body: text(row, 4)?,
+        rights: None,
     };
     Ok(Begun::Answered { request: text(row, 0)?, answer })
 }
@@ -128,8 +129,8 @@ fn keep(
     expires_at: Timestamp,
 ) -> Result<(), Error> {
     transaction.execute(
-        "update attempts set request_body = $1, status = $2, content_type = $3, answer = $4, expires_at = $5
-         where id = $6 and status is null and keep = 1",
+        "update attempts set request_body = $1, status = $2, content_type = $3, answer = $4, expires_at = $5,
+         rights = coalesce($7, rights) where id = $6 and status is null and keep = 1",
         &[
             answer.request_body.into(),
             i64::from(answer.status).into(),
@@ -137,6 +138,7 @@ fn keep(
             answer.body.into(),
             expires_at.into(),
             attempt.into(),
+            answer.rights.into(),
         ],
     )?;
     Ok(())

@@ -21,7 +21,7 @@ use crate::{Error, blobs::hexadecimal};
 
 const SELECT: &str =
     "select k.prefix, k.name, u.email, k.scoped, k.created_at, k.expires_at, k.revoked_at, k.exposed_at,
-    k.exposed_how, k.last_used_at from keys k join users u on u.id = k.user_id";
+    k.exposed_how, k.last_used_at, k.permissions from keys k join users u on u.id = k.user_id";
 
 #[async_trait]
 impl Keys for Sql {
@@ -130,8 +130,8 @@ fn set_revoked(transaction: &Transaction<'_>, prefix: &str, now: Timestamp) -> R
 fn add(transaction: &Transaction<'_>, key: &NewKey) -> Result<KeyRecord, Fault> {
     let prefix = key.key.prefix();
     transaction.execute(
-        "insert into keys (prefix, user_id, name, secret_hash, scoped, expires_at, created_at)
-         values ($1, $2, $3, $4, $5, $6, $7)",
+        "insert into keys (prefix, user_id, name, secret_hash, scoped, expires_at, created_at, permissions)
+         values ($1, $2, $3, $4, $5, $6, $7, $8)",
         &[
             prefix.into(),
             key.user.into(),
@@ -140,6 +140,7 @@ fn add(transaction: &Transaction<'_>, key: &NewKey) -> Result<KeyRecord, Fault> 
             key.boxes.is_some().into(),
             key.expires_at.into(),
             Timestamp::now().into(),
+            key.permissions.to_string().into(),
         ],
     )?;
     for &box_id in key.boxes.iter().flatten() {
@@ -167,6 +168,7 @@ fn read_record(transaction: &Transaction<'_>, row: &Row) -> Result<KeyRecord, Er
         prefix: row.text(0)?.to_string(),
         name: row.parse(1)?,
         email: row.email(2)?,
+        permissions: row.parse(10)?,
         boxes: if scoped { Some(scope(transaction, row.text(0)?)?.into_iter().collect()) } else { None },
         created_at: row.time(4)?,
         expires_at: row.optional(5, Row::time)?,
@@ -183,7 +185,7 @@ fn scope(transaction: &Transaction<'_>, prefix: &str) -> Result<BTreeSet<BoxId>,
 
 fn stored(transaction: &Transaction<'_>, prefix: &str) -> Result<Option<StoredKey>, Error> {
     let sql = "select k.user_id, k.name, k.secret_hash, k.scoped, k.expires_at, k.revoked_at, u.disabled_at,
-               k.exposed_at from keys k join users u on u.id = k.user_id where k.prefix = $1";
+               k.exposed_at, k.permissions from keys k join users u on u.id = k.user_id where k.prefix = $1";
     let Some(row) = transaction.first(sql, &[prefix.into()])? else { return Ok(None) };
     let user: UserId = row.parse(0)?;
     let roles = transaction.all("select box_id, role from memberships where user_id = $1", &[user.into()])?;
@@ -197,6 +199,7 @@ fn stored(transaction: &Transaction<'_>, prefix: &str) -> Result<Option<StoredKe
         prefix: prefix.to_string(),
         key_name: row.text(1)?.to_string(),
         expires_at: row.optional(4, Row::time)?,
+        permissions: row.parse(8)?,
         scope: if row.integer(3)? == 1 { Some(scope(transaction, prefix)?) } else { None },
         roles: roles.iter().map(|row| Ok((row.parse(0)?, row.parse(1)?))).collect::<Result<_, Error>>()?,
     };

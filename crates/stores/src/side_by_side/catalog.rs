@@ -10,6 +10,7 @@ use engine::{
     access::{Managing, Owning, Reading, Role, Writing},
     apikey::ApiKey,
     ids::{AttemptId, BoxId, FileId, UserId},
+    permissions::Permissions,
     seams::catalog::{
         Account, Attempts, Begun, Boxes, Deletions, Exposure, Extent, FileChanges, FileQuery, FileRecord,
         FileStatus, Files, Filter, JobOutcome, Jobs, KeptAnswer, Keys, Metadata, NewAttempt, NewFile, NewKey,
@@ -319,8 +320,9 @@ impl Side {
                 let key = ApiKey::generate();
                 let prefix = key.prefix().to_string();
                 let boxes = only.map(|only| vec![self.box_at(only)]);
-                let name = "test".parse().unwrap();
-                let key = NewKey { key, user: self.user_at(user), name, expires_at: None, boxes };
+                let (user, name) = (self.user_at(user), "test".parse().unwrap());
+                let permissions = Permissions::ALL;
+                let key = NewKey { key, user, name, expires_at: None, permissions, boxes };
                 said(catalog.add_key(key).await.map(|_| self.keys.push(prefix)))
             }
             Step::RevokeKey { key } => said(catalog.revoke_key(&self.key_at(key)).await),
@@ -531,6 +533,7 @@ impl Side {
                     status: 200,
                     content_type: None,
                     body: format!("answer {which}"),
+                    rights: None,
                 };
                 said(catalog.finish_attempt(attempt, keep.then_some(answer), Timestamp::MAX).await)
             }

@@ -60,6 +60,8 @@ pub struct KeptAnswer {
     pub content_type: Option<String>,
     /// The body.
     pub body: String,
+    /// A fingerprint of what the API key may reach from this answer on, where the request has changed that.
+    pub rights: Option<String>,
 }
 
 /// What is known of a request about to be worked on.

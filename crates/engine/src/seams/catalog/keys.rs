@@ -12,6 +12,7 @@ use crate::{
     access::Caller,
     apikey::{ApiKey, SecretHash},
     ids::{BoxId, UserId},
+    permissions::Permissions,
 };
 
 /// What its owner calls a key.
@@ -44,6 +45,8 @@ pub struct NewKey {
     pub name: KeyName,
     /// When it stops working.
     pub expires_at: Option<Timestamp>,
+    /// What it may be used for.
+    pub permissions: Permissions,
     /// The only boxes it is valid for; `None` is all boxes of the user.
     pub boxes: Option<Vec<BoxId>>,
 }
@@ -76,6 +79,8 @@ pub struct KeyRecord {
     pub name: KeyName,
     /// Whose it is.
     pub email: Email,
+    /// What it may be used for.
+    pub permissions: Permissions,
     /// The only boxes it is valid for.
     pub boxes: Option<Vec<BoxId>>,
     /// When it was created.

@@ -15,12 +15,13 @@ use crate::{
         audit,
         fields::Fields,
         members::{Fresh, Waiting},
-        onetime::{self, JOIN_LIFE, RESET_LIFE},
+        onetime::{self, RESET_LIFE},
         page::{self, Frame, Place, Shown},
         permit::{AsOperator, Named},
         show::{self, Moment},
     },
     http::origin::Origin,
+    manage::members::JOIN_LIFE,
 };
 
 struct UserRow {

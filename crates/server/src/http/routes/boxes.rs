@@ -1,23 +1,32 @@
-//! `GET /boxes` and `GET /boxes/{box_id}`: the boxes a key may be used on.
+//! `/boxes` and `/boxes/{box_id}`: the boxes a key may be used on; founding, renaming and deleting one.
 
-use axum::extract::State;
+use axum::{
+    extract::State,
+    http::StatusCode,
+    response::{IntoResponse, Response},
+};
 use engine::{
-    access::{Caller, Role, no_such_box},
+    Fault,
+    access::{Caller, Reading, Role, no_such_box},
     ids::BoxId,
-    seams::catalog::BoxRecord,
+    seams::catalog::{BoxName, BoxRecord},
 };
 use jiff::Timestamp;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::{
     app::App,
     http::{
-        auth::{Asking, ReadingBox},
-        error::ErrorEnvelope,
+        actor::Actor,
+        auth::{Asking, Founder, ManagingBox, OwningBox, Reader, ReadingBox},
+        body::JsonBody,
+        error::{ErrorEnvelope, Failure},
+        idempotency::Founded,
         query::{Nothing, Parameters},
         reply::{Envelope, Reply, Success},
     },
+    manage,
 };
 
 /// A box as the API shows it.
@@ -29,6 +38,8 @@ pub(super) struct BoxObject {
     name: String,
     #[schema(value_type = Option<String>, example = "owner")]
     role: Option<Role>,
+    /// How many files it has.
+    files: u64,
     #[schema(value_type = String, format = DateTime)]
     created_at: Timestamp,
 }
@@ -40,13 +51,26 @@ pub(super) struct BoxList {
     total: usize,
 }
 
-fn object(record: BoxRecord, caller: &Caller) -> BoxObject {
+fn object(record: BoxRecord, role: Option<Role>, files: u64) -> BoxObject {
     BoxObject {
         box_id: record.id,
         name: record.name.as_str().to_string(),
-        role: caller.role(record.id),
+        role,
+        files,
         created_at: record.created_at,
     }
+}
+
+/// The boxes that may be read, oldest first.
+async fn objects(app: &App, caller: &Caller, readings: &[Reading]) -> Result<Vec<BoxObject>, Fault> {
+    let mut objects = Vec::new();
+    for record in app.catalog.boxes_of(readings).await? {
+        let reading = readings.iter().find(|reading| reading.box_id() == record.id).copied();
+        let totals = app.catalog.totals(reading.as_slice()).await?.pop().unwrap_or_default();
+        let role = caller.role(record.id);
+        objects.push(object(record, role, totals.files));
+    }
+    Ok(objects)
 }
 
 /// Lists the boxes that the key may be used on.
@@ -56,11 +80,10 @@ fn object(record: BoxRecord, caller: &Caller) -> BoxObject {
 ))]
 pub(super) async fn list(
     State(app): State<App>,
-    Asking(caller): Asking,
+    Reader(caller): Reader,
     query: Parameters<Nothing>,
 ) -> Reply<BoxList> {
-    let records = app.catalog.boxes_of(&caller.readable()).await?;
-    let boxes: Vec<_> = records.into_iter().map(|record| object(record, &caller)).collect();
+    let boxes = objects(&app, &caller, &caller.readable()?).await?;
     Ok(Success::with_warnings(BoxList { total: boxes.len(), boxes }, query.warnings))
 }
 
@@ -75,6 +98,110 @@ pub(super) async fn show(
     ReadingBox(reading): ReadingBox,
     query: Parameters<Nothing>,
 ) -> Reply<BoxObject> {
-    let record = app.catalog.boxes_of(&[reading]).await?.pop().ok_or_else(no_such_box)?;
-    Ok(Success::with_warnings(object(record, &caller), query.warnings))
+    let shown = objects(&app, &caller, &[reading]).await?.pop().ok_or_else(no_such_box)?;
+    Ok(Success::with_warnings(shown, query.warnings))
+}
+
+/// A box to be founded.
+#[derive(Deserialize, ToSchema)]
+pub(super) struct NewBox {
+    /// What people call it, 1 to 200 characters.
+    #[schema(example = "Manuals")]
+    name: String,
+}
+
+fn parse_name(name: &str) -> Result<BoxName, Fault> {
+    name.parse().map_err(|wrong: String| Fault::invalid("name", wrong))
+}
+
+/// Creates a box, which the user of the key owns. The key needs the permission `manage` and must be valid for all boxes.
+#[utoipa::path(post, path = "/boxes", operation_id = "make_box", tag = "boxes", request_body = NewBox, responses(
+    (status = 201, description = "The box", body = Envelope<BoxObject>),
+    (status = "4XX", description = "The key or the body is wrong, or the account has as many boxes as it may", body = ErrorEnvelope)
+))]
+pub(super) async fn add(
+    Founder(acting): Founder,
+    actor: Actor,
+    body: JsonBody<NewBox>,
+) -> Result<Response, Failure> {
+    let record = manage::boxes::add(&actor.by(), &acting, parse_name(&body.value.name)?).await?;
+    let founded = Founded(record.id);
+    let made = Success::with_warnings(object(record, Some(Role::Owner), 0), body.warnings);
+    let mut response = (StatusCode::CREATED, made).into_response();
+    response.extensions_mut().insert(founded);
+    Ok(response)
+}
+
+/// What can be changed about a box.
+#[derive(Deserialize, ToSchema)]
+pub(super) struct BoxChanges {
+    /// A new name, 1 to 200 characters.
+    name: Option<String>,
+}
+
+/// Changes a box. The key needs the permission `manage`.
+#[utoipa::path(patch, path = "/boxes/{box_id}", operation_id = "change_box", tag = "boxes",
+    params(("box_id" = String, Path, description = "The box")),
+    request_body = BoxChanges,
+    responses(
+        (status = 200, description = "The box as it is now", body = Envelope<BoxObject>),
+        (status = "4XX", description = "The key, its role or the body is wrong", body = ErrorEnvelope)
+    ))]
+pub(super) async fn change(
+    State(app): State<App>,
+    Asking(caller): Asking,
+    ManagingBox(managing): ManagingBox,
+    actor: Actor,
+    body: JsonBody<BoxChanges>,
+) -> Reply<BoxObject> {
+    if let Some(name) = &body.value.name {
+        manage::boxes::rename(&actor.by(), &managing, parse_name(name)?).await?;
+    }
+    let changed = objects(&app, &caller, &[*managing.reading()]).await?.pop().ok_or_else(no_such_box)?;
+    Ok(Success::with_warnings(changed, body.warnings))
+}
+
+/// What the deletion of a box removed.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct BoxReceipt {
+    #[schema(value_type = String)]
+    box_id: BoxId,
+    name: String,
+    deleted: bool,
+    #[schema(value_type = String, format = DateTime)]
+    deleted_at: Timestamp,
+    removed: RemovedWithBox,
+}
+
+#[derive(Serialize, ToSchema)]
+struct RemovedWithBox {
+    files: u64,
+    pages: u64,
+    /// Of the originals.
+    bytes: u64,
+}
+
+/// Deletes a box with everything in it, permanently. The key needs the permission `manage`, and its user must own the box.
+#[utoipa::path(delete, path = "/boxes/{box_id}", operation_id = "delete_box", tag = "boxes",
+    params(("box_id" = String, Path, description = "The box")),
+    responses(
+        (status = 200, description = "What was removed", body = Envelope<BoxReceipt>),
+        (status = "4XX", description = "The key or its role does not allow it", body = ErrorEnvelope)
+    ))]
+pub(super) async fn delete(
+    OwningBox(owning): OwningBox,
+    actor: Actor,
+    query: Parameters<Nothing>,
+) -> Reply<BoxReceipt> {
+    let (record, deleted) = manage::boxes::delete(&actor.by(), &owning).await?;
+    let totals = deleted.totals;
+    let receipt = BoxReceipt {
+        box_id: record.id,
+        name: record.name.as_str().to_string(),
+        deleted: true,
+        deleted_at: Timestamp::now(),
+        removed: RemovedWithBox { files: totals.files, pages: totals.pages, bytes: totals.bytes },
+    };
+    Ok(Success::with_warnings(receipt, query.warnings))
 }

@@ -1,6 +1,7 @@
 //! `GET /check`: the key works, and what it has left.
 
 use axum::extract::State;
+use engine::permissions::Permissions;
 use jiff::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -36,6 +37,9 @@ struct Key {
     #[serde(rename = "expiresAt")]
     #[schema(value_type = Option<String>, format = DateTime)]
     expires_at: Option<Timestamp>,
+    /// What the key may be used for.
+    #[schema(value_type = Vec<String>, example = json!(["search", "read", "write"]))]
+    permissions: Permissions,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -81,6 +85,7 @@ pub(super) async fn check(
             prefix: caller.prefix.clone(),
             name: caller.key_name.clone(),
             expires_at: caller.expires_at,
+            permissions: caller.permissions,
         },
         limits: Limits { key: limit(limits.key), user: limit(limits.user) },
         units: Units {

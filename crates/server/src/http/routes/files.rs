@@ -20,7 +20,7 @@ use crate::{
     http::{
         BASE,
         actor::Actor,
-        auth::{Asking, ReadingBox, ReadingFile, WritingFile, no_such_file},
+        auth::{Reader, ReadingBox, ReadingFile, WritingFile, no_such_file},
         body::JsonBody,
         error::ErrorEnvelope,
         origin::Origin,
@@ -240,13 +240,13 @@ pub(super) async fn list_box(
 ))]
 pub(super) async fn list_all(
     State(app): State<App>,
-    Asking(caller): Asking,
+    Reader(caller): Reader,
     origin: Origin,
     query: Parameters<ListQuery>,
 ) -> Reply<FileList> {
     let readings = match &query.value.box_id {
         Some(id) => vec![caller.may_read(id.parse().map_err(|_| engine::access::no_such_box())?)?],
-        None => caller.readable(),
+        None => caller.readable()?,
     };
     list(&app, &readings, query, &origin).await
 }

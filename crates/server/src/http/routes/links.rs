@@ -17,7 +17,7 @@ use crate::{
     app::App,
     http::{
         audience::Audience,
-        auth::{self, Asking, ReadingFile, no_such_file},
+        auth::{self, Reader, ReadingFile, no_such_file},
         body::JsonBody,
         error::{ErrorEnvelope, Failure},
         links::Link,
@@ -135,7 +135,7 @@ async fn named(app: &App, caller: &Caller, query: &LinkQuery) -> Result<FileReco
     ))]
 pub(super) async fn of_file(
     State(app): State<App>,
-    Asking(caller): Asking,
+    Reader(caller): Reader,
     file: ReadingFile,
     origin: Origin,
     query: Parameters<LinkQuery>,
@@ -151,7 +151,7 @@ pub(super) async fn of_file(
 ))]
 pub(super) async fn by_query(
     State(app): State<App>,
-    Asking(caller): Asking,
+    Reader(caller): Reader,
     origin: Origin,
     query: Parameters<LinkQuery>,
 ) -> Reply<SignedUrl> {
@@ -166,7 +166,7 @@ pub(super) async fn by_query(
 ))]
 pub(super) async fn by_body(
     State(app): State<App>,
-    Asking(caller): Asking,
+    Reader(caller): Reader,
     origin: Origin,
     body: JsonBody<LinkQuery>,
 ) -> Reply<SignedUrl> {

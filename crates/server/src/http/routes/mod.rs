@@ -8,8 +8,10 @@ mod events;
 mod files;
 mod health;
 pub mod inputs;
+mod keys;
 pub(crate) mod labels;
 pub(crate) mod links;
+mod members;
 mod models;
 mod openapi;
 pub(crate) mod search;
@@ -59,8 +61,12 @@ fn api() -> OpenApiRouter<App> {
     OpenApiRouter::with_openapi(Description::openapi())
         .routes(routes!(check::check))
         .routes(routes!(usage::usage))
-        .routes(routes!(boxes::list))
-        .routes(routes!(boxes::show))
+        .routes(routes!(boxes::list, boxes::add))
+        .routes(routes!(boxes::show, boxes::change, boxes::delete))
+        .routes(routes!(members::list, members::add))
+        .routes(routes!(members::change, members::remove))
+        .routes(routes!(keys::list, keys::add))
+        .routes(routes!(keys::revoke))
         .routes(routes!(files::list_box, upload::upload))
         .routes(routes!(files::list_all))
         .routes(routes!(files::show, files::change, files::delete))

@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 use crate::{
     app::App,
     http::{
-        auth::{Asking, ReadingBox},
+        auth::{Searcher, SearchingBox},
         error::{ErrorEnvelope, Failure},
     },
 };
@@ -63,8 +63,11 @@ impl ModelObject {
     (status = 200, description = "The boxes", body = ModelList),
     (status = "4XX", description = "The key is not usable, or a limit is exceeded", body = ErrorEnvelope)
 ))]
-pub(super) async fn list(State(app): State<App>, Asking(caller): Asking) -> Result<Json<ModelList>, Failure> {
-    let records = app.catalog.boxes_of(&caller.readable()).await?;
+pub(super) async fn list(
+    State(app): State<App>,
+    Searcher(caller): Searcher,
+) -> Result<Json<ModelList>, Failure> {
+    let records = app.catalog.boxes_of(&caller.searchable()?).await?;
     let data = records.into_iter().map(ModelObject::of).collect();
     Ok(Json(ModelList { success: true, object: "list", data }))
 }
@@ -76,7 +79,7 @@ pub(super) async fn list(State(app): State<App>, Asking(caller): Asking) -> Resu
 ))]
 pub(super) async fn show(
     State(app): State<App>,
-    ReadingBox(reading): ReadingBox,
+    SearchingBox(reading): SearchingBox,
 ) -> Result<Json<ModelEnvelope>, Failure> {
     let record = app.catalog.boxes_of(&[reading]).await?.pop().ok_or_else(no_such_box)?;
     let model = ModelObject::of(record);

@@ -23,7 +23,7 @@ use crate::{
     app::App,
     http::{
         BASE,
-        auth::ReadingBox,
+        auth::SearchingBox,
         body::JsonBody,
         error::ErrorEnvelope,
         origin::Origin,
@@ -192,7 +192,7 @@ struct WhyNotObject {
     ))]
 pub(super) async fn retrieve(
     State(app): State<App>,
-    ReadingBox(reading): ReadingBox,
+    SearchingBox(reading): SearchingBox,
     payer: Payer,
     origin: Origin,
     body: JsonBody<SearchBody>,

@@ -14,7 +14,7 @@ use utoipa::{IntoParams, ToSchema};
 use crate::{
     app::App,
     http::{
-        auth::Asking,
+        auth::Reader,
         error::ErrorEnvelope,
         query::Parameters,
         reply::{Envelope, Reply, Success},
@@ -94,7 +94,7 @@ struct PerOperation {
 ))]
 pub(super) async fn usage(
     State(app): State<App>,
-    Asking(caller): Asking,
+    Reader(caller): Reader,
     query: Parameters<UsageQuery>,
 ) -> Reply<UsageReport> {
     let month = query.value.month()?;

@@ -160,11 +160,15 @@ async fn a_key_is_shown_once_works_and_is_revoked() {
     let mut browser = Browser::of(&app, owner).await;
     let id = box_id.to_string();
     let fields = [("name", "ci"), ("days", "30"), ("scope", "some"), ("box", id.as_str())];
-    let page = browser.post("/account/keys", &fields).await;
+    assert_eq!(browser.post("/account/keys", &fields).await.status, 400, "it must be good for something");
+    let may = [("permission", "search"), ("permission", "read")];
+    let page = browser.post("/account/keys", &[&fields[..], &may[..]].concat()).await;
     let key = between(&page.text, "id=\"fresh-key\">", "<").to_string();
     assert_eq!(app.get(&format!("/boxes/{box_id}"), &key).await.status, 200);
     let page = browser.get("/account/keys").await;
     assert!(!page.text.contains(&key) && page.text.contains("papers"), "{page:?}");
+    assert!(page.text.contains("<td>search, read</td>"), "{page:?}");
+    assert_eq!(app.delete(&format!("/boxes/{box_id}"), &key).await.verdict(), "403 B3002 key_scope");
     let stored = app.catalog.keys(Some(owner)).await.unwrap().pop().unwrap();
     assert!(stored.expires_at.is_some() && stored.last_used_at.is_some());
     let prefix = key.split('_').nth(1).unwrap();

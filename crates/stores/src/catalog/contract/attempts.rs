@@ -37,6 +37,7 @@ pub(super) fn kept(body: &str) -> KeptAnswer {
         status: 201,
         content_type: Some("application/json".into()),
         body: body.into(),
+        rights: None,
     }
 }
 

@@ -5,6 +5,7 @@ use engine::{
     access::Role,
     apikey::ApiKey,
     bounds::{Bound, Bounds, Quota},
+    permissions::Permissions,
     seams::catalog::{FileChanges, FileQuery, Metadata, NewFile, NewKey, Plan, SortKey, UploadOutcome, User},
 };
 use serde_json::json;
@@ -227,6 +228,7 @@ async fn a_user_has_so_many_keys_and_a_box_so_many_members() {
         user: ada.id,
         name: "k".parse().unwrap(),
         expires_at: None,
+        permissions: Permissions::ALL,
         boxes: None,
     };
     let first = fresh.catalog.add_key(key()).await.unwrap();

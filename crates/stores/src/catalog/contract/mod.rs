@@ -18,6 +18,7 @@ use engine::{
     access::{Managing, Owning, Role, Writing},
     apikey::ApiKey,
     ids::{BoxId, FileId},
+    permissions::Permissions,
     seams::catalog::{
         Catalog, Email, Exposure, Extent, FileProgress, FileRecord, FileStatus, Job, JobOutcome, KeyState,
         NewFile, NewKey, NewUser, Plan, UploadOutcome, Uploaded, User, Users,
@@ -75,7 +76,14 @@ impl Fresh {
     async fn key_of(&self, user: &User, boxes: Option<Vec<BoxId>>) -> String {
         let key = ApiKey::generate();
         let prefix = key.prefix().to_string();
-        let key = NewKey { key, user: user.id, name: "test".parse().unwrap(), expires_at: None, boxes };
+        let key = NewKey {
+            key,
+            user: user.id,
+            name: "test".parse().unwrap(),
+            expires_at: None,
+            permissions: Permissions::ALL,
+            boxes,
+        };
         self.catalog.add_key(key).await.unwrap();
         prefix
     }
@@ -173,6 +181,23 @@ async fn a_key_carries_its_users_roles() {
 }
 
 #[tokio::test]
+async fn a_key_has_the_permissions_that_it_was_made_with() {
+    let fresh = fresh();
+    let ada = fresh.user("ada@example.org").await;
+    for permissions in ["search", "search,read", "write,manage", "search,read,write,manage"] {
+        let (key, permissions) = (ApiKey::generate(), permissions.parse::<Permissions>().unwrap());
+        let prefix = key.prefix().to_string();
+        let name = "test".parse().unwrap();
+        let key = NewKey { key, user: ada.id, name, expires_at: None, permissions, boxes: None };
+        assert_eq!(fresh.catalog.add_key(key).await.unwrap().permissions, permissions);
+        let stored = fresh.catalog.stored_key(&prefix).await.unwrap().unwrap();
+        assert_eq!(stored.caller.permissions, permissions);
+        let listed = fresh.catalog.keys(Some(ada.id)).await.unwrap();
+        assert!(listed.iter().any(|key| key.prefix == prefix && key.permissions == permissions));
+    }
+}
+
+#[tokio::test]
 async fn a_scoped_key_never_widens() {
     let fresh = fresh();
     let (ada, eve) = (fresh.user("ada@example.org").await, fresh.user("eve@example.org").await);
@@ -182,6 +207,7 @@ async fn a_scoped_key_never_widens() {
         user: ada.id,
         name: "n".parse().unwrap(),
         expires_at: None,
+        permissions: Permissions::ALL,
         boxes: Some(vec![hers.box_id()]),
     };
     assert_eq!(reason(fresh.catalog.add_key(foreign).await), Some(Reason::NotFound));

@@ -19,7 +19,7 @@ use crate::{
     http::{
         BASE,
         audience::Audience,
-        auth::{Asking, ReadingBox},
+        auth::{Asking, Searcher, SearchingBox},
         body::JsonBody,
         error::{ErrorEnvelope, Failure},
         origin::Origin,
@@ -39,7 +39,7 @@ use crate::{
     ))]
 pub(super) async fn complete(
     State(app): State<App>,
-    Asking(caller): Asking,
+    Searcher(caller): Searcher,
     payer: Payer,
     origin: Origin,
     id: RequestId,
@@ -64,7 +64,7 @@ pub(super) async fn complete(
 pub(super) async fn complete_in_box(
     State(app): State<App>,
     Asking(caller): Asking,
-    ReadingBox(reading): ReadingBox,
+    SearchingBox(reading): SearchingBox,
     payer: Payer,
     origin: Origin,
     id: RequestId,

@@ -23,7 +23,7 @@ pub(super) enum NamedBox<'a> {
 /// The box that is named; the key's only box where none is.
 pub(super) async fn find(app: &App, caller: &Caller, named: NamedBox<'_>) -> Result<Reading, Fault> {
     let (model, explicit) = match named {
-        NamedBox::Id(id) => return caller.may_read(id.parse().map_err(|_| no_such_box())?),
+        NamedBox::Id(id) => return caller.may_search(id.parse().map_err(|_| no_such_box())?),
         NamedBox::Nothing => (None, false),
         NamedBox::Model(model) => match model.strip_prefix("box:") {
             Some(rest) => (Some(rest.trim()), true),
@@ -31,14 +31,14 @@ pub(super) async fn find(app: &App, caller: &Caller, named: NamedBox<'_>) -> Res
         },
     };
     if let Some(id) = model.and_then(|model| model.parse().ok()) {
-        return caller.may_read(id);
+        return caller.may_search(id);
     }
-    let readable = caller.readable();
-    let boxes = app.catalog.boxes_of(&readable).await?;
+    let searchable = caller.searchable()?;
+    let boxes = app.catalog.boxes_of(&searchable).await?;
     if let Some(record) = model.map(|name| by_name(&boxes, name)).transpose()?.flatten() {
-        return caller.may_read(record.id);
+        return caller.may_search(record.id);
     }
-    match (&readable[..], explicit) {
+    match (&searchable[..], explicit) {
         (_, true) => Err(no_such_box()),
         ([only], false) => Ok(*only),
         _ => Err(which(model, &boxes)),
