@@ -16,7 +16,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 DOCUMENT = ROOT / "docs/errors.md"
 START, END = "<!-- made by tests/docs/errors.py --write -->", "<!-- end -->"
 # Where answers of the API are made. Commands and pages of the dashboard say their own things.
-SOURCES = ["engine/src", "stores/src", "models/src", "server/src/app", "server/src/http", "server/src/library.rs", "server/src/manage", "server/src/payer.rs"]
+SOURCES = ["engine/src", "stores/src", "models/src", "server/src/app", "server/src/http", "server/src/library.rs", "server/src/manage", "server/src/outside.rs", "server/src/payer.rs"]
 LITERAL = r'"((?:[^"\\]|\\.)*)"'
 
 

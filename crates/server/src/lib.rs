@@ -11,6 +11,7 @@ pub mod library;
 pub mod logging;
 mod manage;
 pub mod oidc;
+mod outside;
 pub mod passwords;
 pub mod payer;
 pub mod reindex;

@@ -24,7 +24,10 @@ use self::{
     about::About, assets::Assets, failures::Failures, guard::Guard, identities::Identities, metrics::Metrics,
     places::Streams,
 };
-use crate::{config::Config, library::Library, oidc::Provider, passwords::Passwords, reindex::RecentQueries};
+use crate::{
+    config::Config, library::Library, oidc::Provider, outside::Outside, passwords::Passwords,
+    reindex::RecentQueries,
+};
 
 /// A handle on the server's parts; cheap to clone.
 #[derive(Clone)]
@@ -38,6 +41,8 @@ pub struct Parts {
     pub catalog: Arc<dyn Catalog>,
     /// Files: originals, pages and the queue.
     pub library: Arc<Library>,
+    /// Fetches files from addresses that users name, where the operator allows it.
+    pub(crate) fetch: Option<Outside>,
     /// Finds passages.
     pub search: Search,
     /// Where searches and answers wait for their turn.

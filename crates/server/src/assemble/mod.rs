@@ -28,6 +28,7 @@ use crate::{
     },
     config::Config,
     oidc::Provider,
+    outside::Outside,
     passwords::Passwords,
     reindex::RecentQueries,
 };
@@ -82,10 +83,15 @@ pub async fn assemble_with(data: &Path, config: Config, models: Models) -> Resul
         models.embedder.clone(),
         answerer::choose(&config.answerer, &models)?,
     );
+    let fetch = match config.fetch.urls {
+        true => Some(Outside::new(config.fetch.private_addresses, "fetch.private_addresses")?),
+        false => None,
+    };
     let app = App::new(Parts {
         catalog: library.catalog.clone(),
         link_secret: library.catalog.link_secret().await?,
         library,
+        fetch,
         search,
         chat,
         turnstile: turnstile(&config),

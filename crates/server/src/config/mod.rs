@@ -2,10 +2,12 @@
 
 mod bounds;
 mod load;
+mod outside;
 mod transport;
 
 pub use bounds::{BoundSettings, LoadSettings};
 pub(crate) use load::{DEFAULTS, nearest};
+pub use outside::FetchSettings;
 pub use transport::{Connections, Deadlines};
 
 use std::{
@@ -39,6 +41,8 @@ pub struct Config {
     pub load: LoadSettings,
     /// Reading files.
     pub ingest: IngestSettings,
+    /// Fetching files from addresses that users name.
+    pub fetch: FetchSettings,
     /// Which models are run.
     pub models: ModelSettings,
     /// Who answers questions.

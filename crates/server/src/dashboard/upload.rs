@@ -13,7 +13,7 @@ use serde_json::json;
 use super::{audit, files::Row, permit::InBox};
 use crate::{
     app::App,
-    http::{error::Failure, form::Form, routes::upload::Received},
+    http::{error::Failure, form::Form, routes::received::Received},
 };
 
 /// Takes a file in; the page's script asks.

@@ -6,6 +6,7 @@ mod chat;
 mod commands;
 mod dashboard;
 mod deletion;
+mod described;
 mod documents;
 mod errors;
 mod files;

@@ -14,8 +14,8 @@ use super::{
     files::{Changes, ListQuery},
     labels,
     links::LinkQuery,
+    received,
     search::SearchBody,
-    upload,
     usage::UsageQuery,
 };
 use crate::http::{body, form::Form, query};
@@ -71,9 +71,9 @@ pub fn form(bytes: &[u8]) {
         let Ok(text) = String::from_utf8(content) else { continue };
         let _ = match name.as_str() {
             "name" => labels::parse_name(&text).map(drop),
-            "metadata" => upload::parse_metadata(&text).map(drop),
+            "metadata" => received::parse_metadata(&text).map(drop),
             "tags" => labels::parse_tags(&text).map(drop),
-            _ => upload::parse_external_id(&text).map(drop),
+            _ => received::parse_external_id(&text).map(drop),
         };
     }
 }

@@ -3,6 +3,7 @@
 mod boxes;
 pub(crate) mod chat;
 mod check;
+mod described;
 mod documents;
 mod events;
 mod files;
@@ -14,9 +15,10 @@ pub(crate) mod links;
 mod members;
 mod models;
 mod openapi;
+pub(crate) mod received;
 pub(crate) mod search;
 mod sources;
-pub(crate) mod upload;
+mod upload;
 mod usage;
 
 use axum::{

@@ -1,39 +1,29 @@
-//! `POST /boxes/{box_id}/files`: a form comes in part by part; the file goes to disk while it is hashed.
+//! `POST /boxes/{box_id}/files`: a form comes in part by part; the file goes to disk while it is hashed. Or JSON comes in whole,
+//! see [`super::described`].
 
 use axum::{
-    extract::State,
-    http::StatusCode,
+    extract::{FromRequest, Request, State},
+    http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
-use engine::{
-    Fault, Reason,
-    seams::catalog::{Action, FileName, Metadata, NewFile, UploadOutcome},
-};
+use engine::seams::catalog::{Action, UploadOutcome};
 use serde::Serialize;
-use stores::blobs::Staged;
 use utoipa::ToSchema;
 
-use super::{
-    files::FileObject,
-    labels::{check_tags, parse_name, parse_tags},
-};
+use super::{described::DescribedFile, files::FileObject, received::Received};
 use crate::{
     app::App,
     http::{
         actor::Actor,
         auth::WritingBox,
-        body,
+        body::JsonBody,
         error::{ErrorEnvelope, Failure},
-        form::{Form, Part},
+        form::Form,
         origin::Origin,
         reply::{Envelope, Success},
     },
 };
 
-/// Bytes of the small fields of an upload, each.
-const FIELD_BYTES: usize = 64 * 1024;
-/// The parts of the form.
-const FIELDS: &[&str] = &["file", "name", "metadata", "tags", "externalId"];
 /// The result of an upload.
 #[derive(Serialize, ToSchema)]
 pub(super) struct UploadObject {
@@ -64,7 +54,10 @@ pub(super) struct UploadForm {
 /// Adds a file to a box, or a new version of one.
 #[utoipa::path(post, path = "/boxes/{box_id}/files", operation_id = "upload_file", tag = "files",
     params(("box_id" = String, Path, description = "The box")),
-    request_body(content = UploadForm, content_type = "multipart/form-data"),
+    request_body(content(
+        (UploadForm = "multipart/form-data"),
+        (DescribedFile = "application/json")
+    )),
     responses(
         (status = 201, description = "The file was received and waits to be read", body = Envelope<UploadObject>),
         (status = 200, description = "The box has these bytes already", body = Envelope<UploadObject>),
@@ -75,9 +68,16 @@ pub(super) async fn upload(
     WritingBox(writing): WritingBox,
     actor: Actor,
     origin: Origin,
-    form: Form,
+    sent: Sent,
 ) -> Result<Response, Failure> {
-    let mut received = Received::from_form(&app, form).await?;
+    let mut received = match sent {
+        Sent::Form(form) => Received::from_form(&app, *form).await?,
+        Sent::Json(body) => {
+            let mut received = body.value.receive(&app).await?;
+            received.warnings = body.warnings;
+            received
+        }
+    };
     let warnings = std::mem::take(&mut received.warnings);
     let (staged, describe) = received.whole()?;
     let uploaded = app.library.add(&writing, staged, describe).await?;
@@ -91,119 +91,22 @@ pub(super) async fn upload(
     Ok((status, Success::with_warnings(object, warnings)).into_response())
 }
 
-/// The parts of an upload, as they come in.
-#[derive(Default)]
-pub(crate) struct Received {
-    staged: Option<(Staged, FileName, String)>,
-    name: Option<FileName>,
-    metadata: Option<Metadata>,
-    tags: Option<Vec<String>>,
-    external_id: Option<String>,
-    warnings: Vec<String>,
+/// A file as it is sent.
+pub(super) enum Sent {
+    Form(Box<Form>),
+    Json(Box<JsonBody<DescribedFile>>),
 }
 
-impl Received {
-    /// Reads a form; the sender of one that is refused is listened to for a while, so that they hear why.
-    pub(crate) async fn from_form(app: &App, mut form: Form) -> Result<Self, Fault> {
-        let mut received = Received::default();
-        match received.read(app, &mut form).await {
-            Ok(()) => Ok(received),
-            Err(fault) => {
-                form.drain().await;
-                Err(fault)
-            }
+impl FromRequest<App> for Sent {
+    type Rejection = Failure;
+
+    async fn from_request(request: Request, app: &App) -> Result<Self, Failure> {
+        let content_type = request.headers().get(header::CONTENT_TYPE).map(HeaderValue::as_bytes);
+        let json =
+            content_type.is_some_and(|kind| kind.to_ascii_lowercase().starts_with(b"application/json"));
+        match json {
+            true => Ok(Sent::Json(Box::new(JsonBody::from_request(request, app).await?))),
+            false => Ok(Sent::Form(Box::new(Form::from_request(request, app).await?))),
         }
     }
-
-    async fn read(&mut self, app: &App, form: &mut Form) -> Result<(), Fault> {
-        while let Some(part) = form.next_part().await? {
-            match part.name.as_str() {
-                "file" => {
-                    only_once(self.staged.is_some(), "file")?;
-                    self.staged = Some(stage(app, form, part).await?);
-                }
-                "name" => {
-                    only_once(self.name.is_some(), "name")?;
-                    self.name = Some(parse_name(&form.text("name", FIELD_BYTES).await?)?);
-                }
-                "metadata" => {
-                    only_once(self.metadata.is_some(), "metadata")?;
-                    self.metadata = Some(parse_metadata(&form.text("metadata", FIELD_BYTES).await?)?);
-                }
-                // Many clients send a list as one field for each of its items.
-                "tags" => {
-                    let mut tags = self.tags.take().unwrap_or_default();
-                    tags.extend(parse_tags(&form.text("tags", FIELD_BYTES).await?)?);
-                    self.tags = Some(check_tags(tags)?);
-                }
-                "externalId" | "external_id" => {
-                    only_once(self.external_id.is_some(), "externalId")?;
-                    let id = form.text("externalId", FIELD_BYTES).await?;
-                    self.external_id = Some(parse_external_id(&id)?);
-                }
-                other => self.warnings.push(body::warning(other, FIELDS)),
-            }
-        }
-        Ok(())
-    }
-
-    /// The file, and how to describe it to the catalog.
-    pub(crate) fn whole(self) -> Result<(Staged, impl FnOnce(&Staged) -> NewFile), Fault> {
-        let Received { staged, name, metadata, tags, external_id, .. } = self;
-        let (staged, sent_name, media_type) = staged
-            .ok_or_else(|| Fault::missing("file", "the form has no part named `file` with a file in it"))?;
-        let name = name.unwrap_or(sent_name);
-        let describe = move |staged: &Staged| NewFile {
-            name,
-            external_id,
-            sha256: staged.sha256.clone(),
-            size: staged.size,
-            media_type,
-            tags,
-            metadata,
-        };
-        Ok((staged, describe))
-    }
-}
-
-/// Of two values one would be lost, and nobody could say which was meant.
-fn only_once(there: bool, name: &str) -> Result<(), Fault> {
-    match (there, name) {
-        (false, _) => Ok(()),
-        (true, "file") => {
-            Err(Fault::invalid("file", "one upload carries one `file`; send the others one by one"))
-        }
-        (true, _) => Err(Fault::invalid(name, format!("the form has more than one `{name}`; send it once"))),
-    }
-}
-
-/// Writes a file part to disk as it comes in, hashing it on the way; never holds more than a piece of it.
-async fn stage(app: &App, form: &mut Form, part: Part) -> Result<(Staged, FileName, String), Fault> {
-    let name = parse_name(part.file_name.as_deref().unwrap_or("unnamed"))?;
-    let media_type = part.content_type.unwrap_or_else(|| "application/octet-stream".into());
-    let most = app.config.limits.file_mb * 1024 * 1024;
-    let mut incoming = app.library.blobs.receive()?;
-    while let Some(bytes) = form.next_piece().await? {
-        if incoming.size() + bytes.len() as u64 > most {
-            let limit = app.config.limits.file_mb;
-            return Err(Fault::new(Reason::TooLarge, format!("{} is larger than {limit} MB", name.as_str()))
-                .param("file")
-                .hint("split the file, or ask the operator to raise the setting limits.file_mb"));
-        }
-        incoming.write(&bytes)?;
-    }
-    let staged = tokio::task::spawn_blocking(move || incoming.finish()).await.map_err(Fault::internal)??;
-    Ok((staged, name, media_type))
-}
-
-pub(super) fn parse_metadata(text: &str) -> Result<Metadata, Fault> {
-    serde_json::from_str(text).map_err(|_| Fault::invalid("metadata", "`metadata` must be a JSON object"))
-}
-
-pub(super) fn parse_external_id(text: &str) -> Result<String, Fault> {
-    let id = text.trim();
-    if !(1..=200).contains(&id.chars().count()) {
-        return Err(Fault::invalid("externalId", "`externalId` must have 1 to 200 characters"));
-    }
-    Ok(id.to_string())
 }

@@ -1,0 +1,24 @@
+//! Settings of what reaches addresses that users name: nothing, unless the operator says so.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+
+/// `[fetch]`
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FetchSettings {
+    /// Whether a file may be given by its address.
+    pub urls: bool,
+    /// Whether such an address may be in a private network.
+    pub private_addresses: bool,
+    /// How long fetching one may take.
+    pub timeout_s: u64,
+}
+
+impl FetchSettings {
+    /// How long fetching one may take.
+    pub fn timeout(&self) -> Duration {
+        Duration::from_secs(self.timeout_s)
+    }
+}
