@@ -34,7 +34,7 @@ use crate::{
     ids::{ChunkId, FileId},
     seams::{
         answerer::{Answerer, Brief, Format, Passage},
-        catalog::Catalog,
+        catalog::{Catalog, FileRecord},
         embedder::Embedder,
         index::Index,
     },
@@ -67,11 +67,20 @@ pub struct Chat {
 /// What an answer is made from.
 struct Found {
     passages: Vec<Passage>,
+    /// The right to read the box of each file.
+    files: HashMap<FileId, Reading>,
     /// The closest passages, for a question that gets no answer.
     near: Vec<(String, u32)>,
     warnings: Vec<String>,
     /// What the search cost.
     search_units: u64,
+}
+
+/// What is known of a file.
+struct Known {
+    name: String,
+    /// The right to read its box.
+    reading: Reading,
 }
 
 impl Chat {
@@ -121,9 +130,14 @@ impl Chat {
 
     /// Begins to answer a question. When this returns, the answer has begun; reading it on does the rest of the work. It
     /// works in its `turn` until only a model elsewhere is waited for.
-    pub async fn ask(
+    pub async fn ask(&self, reading: &Reading, request: ChatRequest, turn: Pass) -> Result<Answering, Fault> {
+        self.ask_across(&[*reading], request, turn).await
+    }
+
+    /// The same from several boxes.
+    pub async fn ask_across(
         &self,
-        reading: &Reading,
+        readings: &[Reading],
         mut request: ChatRequest,
         turn: Pass,
     ) -> Result<Answering, Fault> {
@@ -132,8 +146,8 @@ impl Chat {
         self.prepare(&mut request)?;
         let told = self.told(&request);
         request.max_context_tokens = request.max_context_tokens.saturating_sub(told);
-        let Found { passages, near, warnings, search_units } =
-            turn.serve(self.passages(reading, &request, &question)).await?;
+        let Found { passages, files, near, warnings, search_units } =
+            turn.serve(self.passages(readings, &request, &question)).await?;
         let context_tokens = self.tokens(passages.iter().map(|passage| passage.chunk.text.as_str())) + told;
         let asked_tokens = match told {
             0 => self.tokens(request.turns.iter().map(|turn| turn.text.as_str())),
@@ -156,7 +170,7 @@ impl Chat {
                 answering.await?
             }
         };
-        let verifier = verify::Verifier::new(self.index.clone(), *reading, question.clone(), passages);
+        let verifier = verify::Verifier::new(self.index.clone(), files, question.clone(), passages);
         let answer = answering::Begun {
             verifier,
             near,
@@ -174,19 +188,22 @@ impl Chat {
     /// Finds the passages to answer from.
     async fn passages(
         &self,
-        reading: &Reading,
+        readings: &[Reading],
         request: &ChatRequest,
         question: &str,
     ) -> Result<Found, Fault> {
-        let SearchHits { hits, work, .. } = self.search.run(reading, searched(request, question)).await?;
+        let SearchHits { hits, work, .. } = self.search.across(readings, searched(request, question)).await?;
         let search_units = cost::search(&work, hits.len());
-        let names = self.names(reading, hits.iter().map(|hit| hit.id.file)).await?;
-        let mut passages: Vec<Passage> = hits.into_iter().filter_map(|hit| passage(hit, &names)).collect();
+        let mut known = self.known(readings, hits.iter().map(|hit| hit.id.file)).await?;
+        let mut passages: Vec<Passage> = hits.into_iter().filter_map(|hit| passage(hit, &known)).collect();
         let near = passages.iter().take(3).map(|near| (near.file_name.clone(), near.chunk.page)).collect();
         let mut warnings = Vec::new();
         if request.full_context && !passages.is_empty() {
-            match self.whole(reading, request, &passages).await? {
-                Some(whole) => passages = whole,
+            match self.whole(readings, request, &passages).await? {
+                Some((whole, more)) => {
+                    passages = whole;
+                    known.extend(more);
+                }
                 None => warnings.push(
                     "the documents are too long to be read in full; the best passages were used instead"
                         .into(),
@@ -194,7 +211,8 @@ impl Chat {
             }
         }
         self.shorten(&mut passages, request.max_context_tokens);
-        Ok(Found { passages, near, warnings, search_units })
+        let files = known.into_iter().map(|(file, known)| (file, known.reading)).collect();
+        Ok(Found { passages, files, near, warnings, search_units })
     }
 
     /// Keeps the passages that fit; the best one stays in any case.
@@ -211,10 +229,10 @@ impl Chat {
     /// `None` where that is too much.
     async fn whole(
         &self,
-        reading: &Reading,
+        readings: &[Reading],
         request: &ChatRequest,
         best: &[Passage],
-    ) -> Result<Option<Vec<Passage>>, Fault> {
+    ) -> Result<Option<(Vec<Passage>, HashMap<FileId, Known>)>, Fault> {
         let most = FULL_CONTEXT.min(request.max_context_tokens);
         let scores: HashMap<ChunkId, f32> = best.iter().map(|passage| (passage.id, passage.score)).collect();
         let mut files: Vec<FileId> = Vec::new();
@@ -223,14 +241,14 @@ impl Chat {
                 files.push(file);
             }
         }
-        let names = self.names(reading, files.iter().copied()).await?;
+        let all = self.known(readings, files.iter().copied()).await?;
         let (mut passages, mut total) = (Vec::new(), 0);
-        for file in files.into_iter().filter(|file| names.contains_key(file)) {
+        for (file, known) in files.into_iter().filter_map(|file| Some((file, all.get(&file)?))) {
             let mut ordinal = 0;
             loop {
                 let ids: Vec<ChunkId> =
                     (ordinal..ordinal + CHUNKS_AT_ONCE).map(|ordinal| ChunkId { file, ordinal }).collect();
-                let stored = self.index.chunks(reading, &ids).await?;
+                let stored = self.index.chunks(&known.reading, &ids).await?;
                 let found: Vec<_> =
                     ids.into_iter().zip(stored.into_iter().map_while(|chunk| chunk)).collect();
                 let last = found.len() < CHUNKS_AT_ONCE as usize;
@@ -240,7 +258,7 @@ impl Chat {
                         return Ok(None);
                     }
                     let score = scores.get(&id).copied().unwrap_or(0.0);
-                    passages.push(Passage { id, file_name: names[&file].clone(), chunk, score });
+                    passages.push(Passage { id, file_name: known.name.clone(), chunk, score });
                 }
                 if last {
                     break;
@@ -248,18 +266,23 @@ impl Chat {
                 ordinal += CHUNKS_AT_ONCE;
             }
         }
-        Ok(Some(passages))
+        Ok(Some((passages, all)))
     }
 
-    /// The names of files; a file that is being deleted has an empty one.
-    async fn names(
+    /// What is known of files, each in its box; one that is being deleted is left out.
+    async fn known(
         &self,
-        reading: &Reading,
+        readings: &[Reading],
         files: impl Iterator<Item = FileId>,
-    ) -> Result<HashMap<FileId, String>, Fault> {
+    ) -> Result<HashMap<FileId, Known>, Fault> {
         let ids: Vec<FileId> = files.collect::<HashSet<_>>().into_iter().collect();
-        let records = self.catalog.files(reading, &ids).await?;
-        Ok(records.into_iter().flatten().map(|file| (file.id, file.name.as_str().to_string())).collect())
+        let mut known = HashMap::new();
+        for &reading in readings {
+            let records = self.catalog.files(&reading, &ids).await?;
+            let named = |file: FileRecord| (file.id, Known { name: file.name.as_str().to_string(), reading });
+            known.extend(records.into_iter().flatten().map(named));
+        }
+        Ok(known)
     }
 
     fn tokens<'a>(&self, texts: impl Iterator<Item = &'a str>) -> usize {
@@ -273,13 +296,14 @@ fn searched(request: &ChatRequest, question: &str) -> SearchRequest {
         top_k: request.max_sources,
         threshold: request.threshold,
         only: request.only.clone(),
+        freshness: request.freshness.clone(),
         most: request.most,
         ..SearchRequest::new(question)
     }
 }
 
-fn passage(hit: Hit, names: &HashMap<FileId, String>) -> Option<Passage> {
-    let file_name = names.get(&hit.id.file)?.clone();
+fn passage(hit: Hit, known: &HashMap<FileId, Known>) -> Option<Passage> {
+    let file_name = known.get(&hit.id.file)?.name.clone();
     Some(Passage { id: hit.id, file_name, chunk: hit.chunk, score: hit.score })
 }
 

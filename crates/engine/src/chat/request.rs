@@ -1,6 +1,6 @@
 //! What a chat takes and what it gives.
 
-use std::collections::HashSet;
+use std::{collections::HashSet, sync::Arc};
 
 use super::verify::Citation;
 use crate::{
@@ -8,6 +8,7 @@ use crate::{
     cost::SearchWork,
     ids::FileId,
     seams::answerer::{Format, Sampling, Tokens, Turn},
+    search::Freshness,
 };
 
 /// Messages in one conversation at most.
@@ -22,6 +23,8 @@ pub struct ChatRequest {
     pub wishes: Vec<String>,
     /// Only these files; `None` is the whole box.
     pub only: Option<HashSet<FileId>>,
+    /// How new the files are, where newer ones are preferred.
+    pub freshness: Option<Arc<Freshness>>,
     /// The least score of a passage, 0–1.
     pub threshold: f32,
     /// Passages to answer from, 1–50.
@@ -48,6 +51,7 @@ impl ChatRequest {
             turns,
             wishes: Vec::new(),
             only: None,
+            freshness: None,
             threshold: 0.0,
             max_sources: Self::SOURCES,
             full_context: false,

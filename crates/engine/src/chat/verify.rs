@@ -44,7 +44,8 @@ pub struct Citation {
 /// Checks the citations of one answer.
 pub(super) struct Verifier {
     index: Arc<dyn Index>,
-    reading: Reading,
+    /// The right to read the box of each file.
+    readings: HashMap<FileId, Reading>,
     question: String,
     passages: Vec<Passage>,
     pages: HashMap<(FileId, u32), String>,
@@ -55,12 +56,12 @@ pub(super) struct Verifier {
 impl Verifier {
     pub(super) fn new(
         index: Arc<dyn Index>,
-        reading: Reading,
+        readings: HashMap<FileId, Reading>,
         question: String,
         passages: Vec<Passage>,
     ) -> Self {
         let (pages, citations, warnings) = Default::default();
-        Verifier { index, reading, question, passages, pages, citations, warnings }
+        Verifier { index, readings, question, passages, pages, citations, warnings }
     }
 
     pub(super) fn passages(&self) -> &[Passage] {
@@ -172,7 +173,10 @@ impl Verifier {
 
     async fn page(&mut self, file: FileId, number: u32) -> Result<&str, Fault> {
         if !self.pages.contains_key(&(file, number)) {
-            let pages = self.index.pages(&self.reading, file, number, 1).await?;
+            let pages = match self.readings.get(&file) {
+                Some(reading) => self.index.pages(reading, file, number, 1).await?,
+                None => Vec::new(),
+            };
             let page = pages.into_iter().find(|page| page.number == number);
             self.pages.insert((file, number), page.map(|page| page.text).unwrap_or_default());
         }

@@ -2,11 +2,14 @@
 //!
 //! - [`Search::run`] tells the path; [`request`] is what it takes and gives.
 //! - [`fuse`] weighs the sides, [`late`] looks closer, [`calibrate`] says how sure it is.
+//! - [`across`] asks several boxes, [`fresh`] prefers newer files.
 //! - [`group`] merges copies, [`cite`] marks words, [`explain`] says where a file dropped out.
 
+mod across;
 mod calibrate;
 mod cite;
 mod explain;
+mod fresh;
 pub mod fuse;
 mod group;
 pub mod late;
@@ -17,6 +20,7 @@ mod tests;
 use std::{collections::HashMap, sync::Arc};
 
 pub use cite::Highlight;
+pub use fresh::{Freshness, Recency};
 pub use request::{Context, Hit, Mode, Ranks, Scores, SearchHits, SearchRequest, Stage, WhyNot};
 
 use crate::{
@@ -55,6 +59,8 @@ struct Remembered {
 #[derive(Debug, Clone)]
 struct Candidate {
     id: ChunkId,
+    /// Which of the boxes that are searched it is in.
+    box_at: usize,
     /// Its rank among the candidates of a side, from 1.
     semantic_rank: Option<usize>,
     keyword_rank: Option<usize>,
@@ -83,6 +89,7 @@ impl Candidate {
     fn new(id: ChunkId) -> Self {
         Candidate {
             id,
+            box_at: 0,
             semantic_rank: None,
             keyword_rank: None,
             cosine: None,
@@ -121,9 +128,15 @@ impl Search {
 
     /// Searches one box.
     pub async fn run(&self, reading: &Reading, request: SearchRequest) -> Result<SearchHits, Fault> {
+        self.across(std::slice::from_ref(reading), request).await
+    }
+
+    /// Searches several boxes as if they were one. The work beyond recall is that of one search, and so is the price.
+    pub async fn across(&self, readings: &[Reading], request: SearchRequest) -> Result<SearchHits, Fault> {
         request.check()?;
         let mut request = request.shrunk();
-        let Remembered { question, candidates: recalled, corrected } = self.recall(reading, &request).await?;
+        let Remembered { question, candidates: recalled, corrected } =
+            self.recall(readings, &request).await?;
         // What comes now reads the query as it was meant.
         request.query = request::corrected(&request.query, &corrected);
         let mut log = explain::Log::new(&request, &recalled);
@@ -132,61 +145,66 @@ impl Search {
 
         let fused = fused(recalled, &question);
         log.note(Stage::Fuse, &fused);
-        let reranked = self.rerank(reading, &request, question, fused, &mut work).await?;
+        let reranked = self.rerank(readings, &request, question, fused, &mut work).await?;
         log.note(Stage::Rerank, &reranked);
 
-        let hits = likely_enough(reranked, request.threshold);
+        let hits = likely_enough(reranked, &request);
         log.note(Stage::Threshold, hits.iter().map(|(candidate, _)| candidate));
-        let hits = self.group(reading, &request, hits, &mut log).await?;
-        let hits = self.cite(reading, &request, hits).await?;
+        let hits = self.group(readings, &request, hits, &mut log).await?;
+        let hits = self.cite(readings, &request, hits).await?;
         work.passages = hits.iter().map(|hit| 1 + hit.around.len()).sum();
         Ok(SearchHits { why_not: log.why_not(&hits), hits, work, corrected })
     }
 
     /// The query as vectors, and the candidates of the sides that the mode asks for. Words are looked up while the
     /// embedder still reads the query; where some were misspelt, it reads the query again, without those.
-    async fn recall(&self, reading: &Reading, request: &SearchRequest) -> Result<Remembered, Fault> {
-        let (Recalled { keyword, corrected, .. }, mut meaning) = tokio::try_join!(
-            self.by_words(reading, request),
-            self.by_meaning(reading, request, &request.query)
+    async fn recall(&self, readings: &[Reading], request: &SearchRequest) -> Result<Remembered, Fault> {
+        let (recalled, mut meaning) = tokio::try_join!(
+            self.by_words(readings, request),
+            self.by_meaning(readings, request, &request.query)
         )?;
+        let corrected = across::common(&recalled);
         if !corrected.is_empty() {
             let meant = request::corrected(&request.query, &corrected);
-            meaning = self.by_meaning(reading, request, &meant).await?;
+            meaning = self.by_meaning(readings, request, &meant).await?;
         }
         let (question, semantic) = meaning;
+        let keyword = recalled.into_iter().map(|recalled| recalled.keyword).collect();
         let mut candidates: HashMap<ChunkId, Candidate> = HashMap::new();
-        for (rank, found) in (1..).zip(semantic) {
+        // Each box has a best one of its own: ranks are within a box, scores are what counts.
+        for (box_at, rank, found) in ranked(semantic) {
             let candidate = candidates.entry(found.chunk).or_insert_with(|| Candidate::new(found.chunk));
+            candidate.box_at = box_at;
             (candidate.semantic_rank, candidate.cosine) = (Some(rank), Some(found.score));
         }
-        for (rank, found) in (1..).zip(keyword) {
+        for (box_at, rank, found) in ranked(keyword) {
             let candidate = candidates.entry(found.chunk).or_insert_with(|| Candidate::new(found.chunk));
+            candidate.box_at = box_at;
             (candidate.keyword_rank, candidate.keyword) = (Some(rank), Some(found.score));
         }
         let mut candidates: Vec<Candidate> = candidates.into_values().collect();
         if let Some(question) = question.as_ref().filter(|_| request.mode == Mode::Hybrid) {
-            self.complete(reading, &question.vector, &mut candidates).await?;
+            self.complete(readings, &question.vector, &mut candidates).await?;
         }
         Ok(Remembered { question, candidates, corrected })
     }
 
     /// The candidates by their words.
-    async fn by_words(&self, reading: &Reading, request: &SearchRequest) -> Result<Recalled, Fault> {
+    async fn by_words(&self, readings: &[Reading], request: &SearchRequest) -> Result<Vec<Recalled>, Fault> {
         if request.mode == Mode::Semantic {
-            return Ok(Recalled::default());
+            return Ok(Vec::new());
         }
         let recall = Recall { text: Some(&request.query), vector: None, ..self.wanted(request) };
-        self.index.recall(reading, recall).await
+        self.recalled(readings, recall).await
     }
 
     /// The query as vectors, and the candidates by similarity to it; nothing where only words count.
     async fn by_meaning(
         &self,
-        reading: &Reading,
+        readings: &[Reading],
         request: &SearchRequest,
         query: &str,
-    ) -> Result<(Option<Embedding>, Vec<Found>), Fault> {
+    ) -> Result<(Option<Embedding>, Vec<Vec<Found>>), Fault> {
         if request.mode == Mode::Keyword && !request.closer() {
             return Ok((None, Vec::new()));
         }
@@ -196,8 +214,8 @@ impl Search {
             return Ok((question, Vec::new()));
         };
         let recall = Recall { text: None, vector: Some(&embedding.vector), ..self.wanted(request) };
-        let found = self.index.recall(reading, recall).await?.semantic;
-        Ok((question, found))
+        let recalled = self.recalled(readings, recall).await?;
+        Ok((question, recalled.into_iter().map(|recalled| recalled.semantic).collect()))
     }
 
     fn wanted<'a>(&'a self, request: &'a SearchRequest) -> Recall<'a> {
@@ -208,17 +226,17 @@ impl Search {
     /// Adds the similarity by vector to those that only their words brought here.
     async fn complete(
         &self,
-        reading: &Reading,
+        readings: &[Reading],
         vector: &[f32],
         candidates: &mut [Candidate],
     ) -> Result<(), Fault> {
         let mut unknown: Vec<&mut Candidate> =
             candidates.iter_mut().filter(|candidate| candidate.cosine.is_none()).collect();
-        let ids: Vec<ChunkId> = unknown.iter().map(|candidate| candidate.id).collect();
-        if ids.is_empty() {
+        let places: Vec<_> = unknown.iter().map(|candidate| candidate.place()).collect();
+        if places.is_empty() {
             return Ok(());
         }
-        let cosines = self.index.cosines(reading, &ids, vector).await?;
+        let cosines = self.cosines(readings, &places, vector).await?;
         unknown.iter_mut().zip(cosines).for_each(|(candidate, cosine)| candidate.cosine = cosine);
         Ok(())
     }
@@ -226,7 +244,7 @@ impl Search {
     /// Reranks the best: late interaction first, then the cross-encoder where there is one.
     async fn rerank(
         &self,
-        reading: &Reading,
+        readings: &[Reading],
         request: &SearchRequest,
         question: Option<Embedding>,
         mut candidates: Vec<Candidate>,
@@ -237,12 +255,12 @@ impl Search {
         candidates.truncate(request.most.reranked);
         work.reranked = candidates.len();
         let trust = fuse::trust(&question.token_ids);
-        let ids: Vec<ChunkId> = candidates.iter().map(|candidate| candidate.id).collect();
-        let tokens = self.index.tokens(reading, &ids).await?;
+        let places: Vec<_> = candidates.iter().map(Candidate::place).collect();
+        let tokens = self.tokens(readings, &places).await?;
         let mut candidates = blocking::run(move |_| looked_closer(&question, candidates, &tokens)).await?;
         if let Some(reranker) = self.reranker.as_ref().filter(|_| request.most.cross_encoded > 0) {
             let best = candidates.len().min(request.most.cross_encoded);
-            self.read(reading, &mut candidates[..best]).await?;
+            self.read(readings, &mut candidates[..best]).await?;
             let rest = candidates.split_off(best);
             // One that was removed meanwhile is left out.
             candidates.retain(|candidate| candidate.chunk.is_some());
@@ -269,14 +287,14 @@ impl Search {
     }
 
     /// Reads what these say, where that is not known yet.
-    async fn read(&self, reading: &Reading, candidates: &mut [Candidate]) -> Result<(), Fault> {
+    async fn read(&self, readings: &[Reading], candidates: &mut [Candidate]) -> Result<(), Fault> {
         let mut unread: Vec<&mut Candidate> =
             candidates.iter_mut().filter(|candidate| candidate.chunk.is_none()).collect();
-        let ids: Vec<ChunkId> = unread.iter().map(|candidate| candidate.id).collect();
-        if ids.is_empty() {
+        let places: Vec<_> = unread.iter().map(|candidate| candidate.place()).collect();
+        if places.is_empty() {
             return Ok(());
         }
-        for (candidate, chunk) in unread.iter_mut().zip(self.index.chunks(reading, &ids).await?) {
+        for (candidate, chunk) in unread.iter_mut().zip(self.chunks(readings, &places).await?) {
             candidate.chunk = chunk;
         }
         Ok(())
@@ -285,7 +303,7 @@ impl Search {
     /// The hits to be shown, each with the copies of it that are not. Only as many are read as it takes to fill the page.
     async fn group(
         &self,
-        reading: &Reading,
+        readings: &[Reading],
         request: &SearchRequest,
         hits: Vec<(Candidate, f32)>,
         log: &mut explain::Log,
@@ -298,7 +316,7 @@ impl Search {
             if next.is_empty() {
                 break;
             }
-            self.read(reading, &mut next).await?;
+            self.read(readings, &mut next).await?;
             for (candidate, score) in next.into_iter().zip(scores) {
                 // One that was removed meanwhile is left out.
                 let Some(chunk) = &candidate.chunk else { continue };
@@ -322,16 +340,18 @@ impl Search {
     /// Adds what a reader needs: the place of the query's words, and the chunks around.
     async fn cite(
         &self,
-        reading: &Reading,
+        readings: &[Reading],
         request: &SearchRequest,
         grouped: Vec<(Candidate, f32, Vec<ChunkId>)>,
     ) -> Result<Vec<Hit>, Fault> {
         let reach = request.context as u32;
-        let around: Vec<ChunkId> =
-            grouped.iter().flat_map(|(candidate, ..)| neighbours(candidate.id, reach)).collect();
-        let stored = if around.is_empty() { Vec::new() } else { self.index.chunks(reading, &around).await? };
+        let around: Vec<_> = grouped
+            .iter()
+            .flat_map(|(candidate, ..)| neighbours(candidate.id, reach).map(|id| (candidate.box_at, id)))
+            .collect();
+        let stored = if around.is_empty() { Vec::new() } else { self.chunks(readings, &around).await? };
         let found: HashMap<ChunkId, Chunk> =
-            around.into_iter().zip(stored).filter_map(|(id, stored)| Some((id, stored?))).collect();
+            around.into_iter().zip(stored).filter_map(|((_, id), stored)| Some((id, stored?))).collect();
         let hits = grouped.into_iter().zip(1..).filter_map(|((candidate, score, copies), rank)| {
             let around = neighbours(candidate.id, reach)
                 .filter_map(|id| Some(Context { id, chunk: found.get(&id)?.clone() }))
@@ -340,6 +360,14 @@ impl Search {
         });
         Ok(hits.collect())
     }
+}
+
+/// What each box found, with the box and the rank there, from 1.
+fn ranked(found: Vec<Vec<Found>>) -> impl Iterator<Item = (usize, usize, Found)> {
+    let of_box = |(box_at, found): (usize, Vec<Found>)| {
+        found.into_iter().zip(1..).map(move |(found, rank)| (box_at, rank, found))
+    };
+    found.into_iter().enumerate().flat_map(of_box)
 }
 
 /// Both sides weighed together, best first.
@@ -364,16 +392,21 @@ fn looked_closer(question: &Embedding, mut candidates: Vec<Candidate>, tokens: &
 
 /// Each with its calibrated score, as long as that reaches the threshold. A hit is never surer than the one before it:
 /// the order has seen more than the calibration.
-fn likely_enough(candidates: Vec<Candidate>, threshold: f32) -> Vec<(Candidate, f32)> {
+fn likely_enough(candidates: Vec<Candidate>, request: &SearchRequest) -> Vec<(Candidate, f32)> {
     let mut before = 1.0f32;
-    candidates
-        .into_iter()
-        .map(|candidate| {
-            before = before.min(calibrate::likelihood(&candidate));
-            (candidate, before)
-        })
-        .take_while(|(_, score)| *score >= threshold)
-        .collect()
+    let scored = candidates.into_iter().map(|candidate| {
+        before = before.min(calibrate::likelihood(&candidate));
+        (candidate, before)
+    });
+    let enough = |(_, score): &(Candidate, f32)| *score >= request.threshold;
+    let Some(freshness) = &request.freshness else { return scored.take_while(enough).collect() };
+    let aged = |(candidate, score): (Candidate, f32)| {
+        let factor = freshness.of(candidate.id.file);
+        (candidate, score * factor)
+    };
+    let mut scored: Vec<(Candidate, f32)> = scored.map(aged).collect();
+    scored.sort_by(|(_, a), (_, b)| b.total_cmp(a));
+    scored.into_iter().take_while(enough).collect()
 }
 
 /// The chunks up to `reach` before and after this one, in order; some may not exist.

@@ -1,12 +1,12 @@
 //! What a search takes and what it gives.
 
-use std::collections::HashSet;
+use std::{collections::HashSet, sync::Arc};
 
 use serde::Serialize;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::{
-    Candidate, calibrate,
+    Candidate, Freshness, calibrate,
     cite::{self, Highlight},
     fuse,
 };
@@ -50,6 +50,8 @@ pub struct SearchRequest {
     pub context: usize,
     /// Whether to say how each hit came about, and where each file of `only` dropped out.
     pub explain: bool,
+    /// How new the files are, where newer ones are preferred.
+    pub freshness: Option<Arc<Freshness>>,
     /// How much costly work may be done; less where the caller caps what the search may cost.
     pub most: SearchWork,
 }
@@ -67,6 +69,7 @@ impl SearchRequest {
             max_chunks_per_document: None,
             context: 0,
             explain: false,
+            freshness: None,
             most: SearchWork::MOST,
         }
     }

@@ -30,6 +30,8 @@ pub(crate) struct Audience {
     who: Who,
     user: UserId,
     box_id: BoxId,
+    /// Further boxes that the answer is about.
+    others: Vec<BoxId>,
     until: Instant,
     _places: Option<(Option<Place<String>>, Place<UserId>)>,
 }
@@ -48,6 +50,12 @@ impl Audience {
         Self::new(app, Who::Key(caller.prefix.clone()), caller.user, box_id)
     }
 
+    /// The same for an answer about several boxes; there is at least one.
+    pub(crate) fn of_boxes(app: &App, caller: &Caller, mut boxes: Vec<BoxId>) -> Self {
+        let first = boxes.remove(0);
+        Audience { others: boxes, ..Self::of_key(app, caller, first) }
+    }
+
     /// Somebody in the dashboard.
     pub(crate) fn signed_in(app: &App, token: &str, user: UserId, box_id: BoxId) -> Self {
         Self::new(app, Who::SignedIn(token.to_string()), user, box_id)
@@ -55,7 +63,7 @@ impl Audience {
 
     fn new(app: &App, who: Who, user: UserId, box_id: BoxId) -> Self {
         let until = Instant::now() + app.config.deadlines.stream();
-        Audience { app: app.clone(), who, user, box_id, until, _places: None }
+        Audience { app: app.clone(), who, user, box_id, others: Vec::new(), until, _places: None }
     }
 
     pub(crate) fn box_id(&self) -> BoxId {
@@ -83,7 +91,10 @@ impl Audience {
     /// Whether they may still read the box.
     pub(crate) async fn check(&self) -> Result<(), Fault> {
         match &self.who {
-            Who::Key(prefix) => auth::usable(&self.app, prefix).await?.reaches(self.box_id),
+            Who::Key(prefix) => {
+                let caller = auth::usable(&self.app, prefix).await?;
+                [self.box_id].iter().chain(&self.others).try_for_each(|&box_id| caller.reaches(box_id))
+            }
             Who::SignedIn(token) => sessions::still_may_read(&*self.app.catalog, token, self.box_id).await,
         }
     }

@@ -17,6 +17,7 @@ mod limits;
 mod links;
 mod managing;
 mod matrix;
+mod narrowing;
 mod newcomer;
 mod openapi;
 mod operator;

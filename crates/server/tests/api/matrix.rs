@@ -46,6 +46,7 @@ const NEEDS: &[(&str, Option<Permission>)] = {
         ("GET /signed-url", Some(Read)),
         ("POST /signed-url", Some(Read)),
         ("POST /boxes/{box_id}/retrieve-documents", Some(Search)),
+        ("POST /retrieve-documents", Some(Search)),
         ("POST /boxes/{box_id}/retrieve-full-documents", Some(Read)),
         ("POST /chat/completions", Some(Search)),
         ("POST /boxes/{box_id}/chat/completions", Some(Search)),

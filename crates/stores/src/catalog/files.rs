@@ -1,6 +1,6 @@
 //! Files and their labels.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use async_trait::async_trait;
 use engine::{
@@ -9,8 +9,8 @@ use engine::{
     bounds::{Bound, Bounds},
     ids::{BoxId, FileId},
     seams::catalog::{
-        CursorValue, Extent, FileChanges, FileCursor, FilePage, FileProgress, FileQuery, FileRecord, Files,
-        Filter, Metadata, NewFile, SortKey, Uploaded,
+        CursorValue, DateField, Extent, FileChanges, FileCursor, FilePage, FileProgress, FileQuery,
+        FileRecord, Files, Filter, Metadata, NewFile, SortKey, Uploaded,
     },
 };
 use jiff::Timestamp;
@@ -48,6 +48,15 @@ impl Files for Sql {
     async fn files_where(&self, reading: &Reading, filter: Filter) -> Result<HashSet<FileId>, Fault> {
         let box_id = reading.box_id();
         self.database.scan_until(move |t, stop| Ok(filtered::passing(t, box_id, &filter, stop))).await?
+    }
+
+    async fn dates_of_files(
+        &self,
+        reading: &Reading,
+        field: DateField,
+    ) -> Result<HashMap<FileId, Timestamp>, Fault> {
+        let box_id = reading.box_id();
+        self.database.scan_until(move |t, stop| Ok(filtered::dates(t, box_id, &field, stop))).await?
     }
 
     async fn list_files(&self, readings: &[Reading], query: FileQuery) -> Result<FilePage, Fault> {

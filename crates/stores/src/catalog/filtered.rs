@@ -1,48 +1,104 @@
-//! Which files of a box pass a filter on their metadata.
+//! Which files of a box pass a filter, and which date each of them has.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use engine::{
     Fault,
     blocking::Stop,
     ids::{BoxId, FileId},
-    seams::catalog::Filter,
+    seams::catalog::{DateField, FileFields, Filter, Metadata, entry, moment},
 };
+use jiff::Timestamp;
 
-use super::sql::{Transaction, Value};
+use super::sql::{Row, Transaction, Value};
 use crate::Error;
 
 /// Rows of metadata that are in memory at once: a few megabytes where each is as large as it may be.
 const ROWS_AT_ONCE: i64 = 64;
 
-/// The searchable files of a box whose metadata pass a filter; ends early where nobody waits for it any more.
+/// The searchable files of a box whose metadata and fields pass a filter; ends early where nobody waits for it any more.
 pub(super) fn passing(
     transaction: &Transaction<'_>,
     box_id: BoxId,
     filter: &Filter,
     stop: &Stop,
 ) -> Result<HashSet<FileId>, Fault> {
-    let sql = "select id, metadata, created_at from files
+    let mut matching = HashSet::new();
+    let asks_for_fields = filter.asks_for_fields();
+    each(transaction, box_id, stop, |row| {
+        let mut metadata = metadata(row)?;
+        if asks_for_fields {
+            metadata = fields(transaction, row)?.beside(metadata);
+        }
+        if filter.matches(&metadata) {
+            matching.insert(row.parse(0)?);
+        }
+        Ok(())
+    })?;
+    Ok(matching)
+}
+
+/// The dates of the searchable files of a box.
+pub(super) fn dates(
+    transaction: &Transaction<'_>,
+    box_id: BoxId,
+    field: &DateField,
+    stop: &Stop,
+) -> Result<HashMap<FileId, Timestamp>, Fault> {
+    let mut dates = HashMap::new();
+    each(transaction, box_id, stop, |row| {
+        let date = match field {
+            DateField::Created => Some(row.time(2)?),
+            DateField::Updated => Some(row.time(3)?),
+            DateField::Entry(name) => entry(&metadata(row)?, name).and_then(|value| moment(value.as_str()?)),
+        };
+        dates.extend(date.map(|date| Ok::<_, Error>((row.parse(0)?, date))).transpose()?);
+        Ok(())
+    })?;
+    Ok(dates)
+}
+
+/// Visits every searchable file of a box, a few at a time.
+fn each(
+    transaction: &Transaction<'_>,
+    box_id: BoxId,
+    stop: &Stop,
+    mut visit: impl FnMut(&Row) -> Result<(), Error>,
+) -> Result<(), Fault> {
+    let sql = "select id, metadata, created_at, updated_at, name, media_type, language from files
                where box_id = $1 and status <> 'deleting' and indexed_at is not null and (created_at, id) > ($2, $3)
                order by created_at, id limit $4";
-    let mut matching = HashSet::new();
     let mut after = (Value::from(i64::MIN), Value::from(""));
     loop {
         let (created_at, id) = after.clone();
         let rows = transaction.all(sql, &[box_id.into(), created_at, id, ROWS_AT_ONCE.into()])?;
         for row in &rows {
             stop.check()?;
-            let metadata = serde_json::from_str(row.text(1)?);
-            let metadata = metadata.map_err(|wrong| Error::Corrupt(format!("metadata: {wrong}")))?;
-            if filter.matches(&metadata) {
-                matching.insert(row.parse(0)?);
-            }
+            visit(row)?;
         }
         match rows.last().filter(|_| rows.len() as i64 == ROWS_AT_ONCE) {
             Some(last) => after = (last.integer(2)?.into(), last.text(0)?.into()),
-            None => return Ok(matching),
+            None => return Ok(()),
         }
     }
+}
+
+fn metadata(row: &Row) -> Result<Metadata, Error> {
+    serde_json::from_str(row.text(1)?).map_err(|wrong| Error::Corrupt(format!("metadata: {wrong}")))
+}
+
+fn fields(transaction: &Transaction<'_>, row: &Row) -> Result<FileFields, Error> {
+    let text = |row: &Row, column: usize| row.text(column).map(str::to_string);
+    let sql = "select tag from file_tags where file_id = $1";
+    let tags = transaction.all(sql, &[row.text(0)?.into()])?;
+    Ok(FileFields {
+        tags: tags.iter().map(|row| text(row, 0)).collect::<Result<_, _>>()?,
+        name: text(row, 4)?,
+        media_type: text(row, 5)?,
+        language: row.optional(6, text)?,
+        created_at: row.time(2)?,
+        updated_at: row.time(3)?,
+    })
 }
 
 #[cfg(test)]

@@ -1,12 +1,15 @@
 //! Files: what is known of each original and of the text read from it.
 
-use std::{collections::HashSet, str::FromStr};
+use std::{
+    collections::{HashMap, HashSet},
+    str::FromStr,
+};
 
 use async_trait::async_trait;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{Filter, Metadata, users::name_of};
+use super::{DateField, Filter, Metadata, users::name_of};
 use crate::{
     Fault,
     access::{Reading, Writing},
@@ -285,6 +288,13 @@ pub trait Files: Send + Sync {
 
     /// The searchable files of a box whose metadata passes a filter.
     async fn files_where(&self, reading: &Reading, filter: Filter) -> Result<HashSet<FileId>, Fault>;
+
+    /// The dates of the searchable files of a box; those without one are left out.
+    async fn dates_of_files(
+        &self,
+        reading: &Reading,
+        field: DateField,
+    ) -> Result<HashMap<FileId, Timestamp>, Fault>;
 
     /// A part of the files of these boxes.
     async fn list_files(&self, readings: &[Reading], query: FileQuery) -> Result<FilePage, Fault>;

@@ -24,7 +24,7 @@ pub use files::{
     CursorValue, Extent, FileChanges, FileCursor, FileName, FilePage, FileProgress, FileQuery, FileRecord,
     FileStatus, Files, NewFile, SortKey, UploadOutcome, Uploaded,
 };
-pub use filter::{Bound, Filter, Metadata, Test, Values};
+pub use filter::{Bound, DateField, FileFields, Filter, Metadata, Test, Values, entry, moment};
 pub use jobs::{Finished, Job, JobOutcome, Jobs};
 pub use keys::{Exposure, KeyName, KeyRecord, KeyState, Keys, NewKey, StoredKey};
 pub use nodes::{Change, Claim, Held, Nodes};

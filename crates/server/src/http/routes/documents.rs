@@ -165,7 +165,7 @@ pub(super) async fn retrieve_full(
 ) -> Result<Response, Failure> {
     let partial = body.value.partial.unwrap_or(false);
     let (wanted, sources) = body.value.wanted()?;
-    let (files, missing) = sources::find(&app, &reading, sources, partial).await?;
+    let (files, missing) = sources::find(&app, &[reading], sources, partial).await?;
     let answer = Answer { files, wanted, missing: partial.then_some(missing), warnings: body.warnings };
     let audience = Audience::of_key(&app, &caller, reading.box_id()).seated()?;
     Ok(answer.stream(app, reading, audience))

@@ -14,6 +14,7 @@ pub(crate) mod labels;
 pub(crate) mod links;
 mod members;
 mod models;
+mod narrowing;
 mod openapi;
 pub(crate) mod received;
 pub(crate) mod search;
@@ -74,6 +75,7 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(files::show, files::change, files::delete))
         .routes(routes!(documents::report))
         .routes(routes!(search::retrieve))
+        .routes(routes!(search::retrieve_across))
         .routes(routes!(documents::retrieve_full))
         .routes(routes!(chat::complete))
         .routes(routes!(chat::complete_in_box))

@@ -1,15 +1,15 @@
-//! `POST /boxes/{box_id}/retrieve-documents`: semantic search with reranking.
+//! `POST /boxes/{box_id}/retrieve-documents` and `POST /retrieve-documents`: semantic search with reranking, in one box or several.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use axum::extract::State;
 use engine::{
     Fault,
-    access::Reading,
+    access::{Caller, Reading, no_such_box},
     cost,
-    ids::{ChunkId, FileId},
+    ids::{BoxId, ChunkId, FileId},
     seams::{
-        catalog::{FileRecord, Filter, Metadata, Operation},
+        catalog::{FileRecord, Metadata, Operation},
         index::Correction,
     },
     search::{Context, Highlight, Hit, Mode, Ranks, Scores, SearchHits, SearchRequest, WhyNot},
@@ -18,12 +18,15 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::sources;
+use super::{
+    narrowing::{Narrowing, RecencyBody},
+    sources,
+};
 use crate::{
     app::App,
     http::{
         BASE,
-        auth::SearchingBox,
+        auth::{Searcher, SearchingBox},
         body::JsonBody,
         error::ErrorEnvelope,
         origin::Origin,
@@ -50,9 +53,14 @@ pub(super) struct SearchBody {
     mode: Option<ModeName>,
     /// Whether to rerank the best candidates; true if left out.
     rerank: Option<bool>,
-    /// A condition on the files' metadata: `{"year": {"$gte": 2020}}`.
+    /// A condition on the files: on their metadata, `{"year": {"$gte": 2020}}`, and on `$file.tags`, `$file.name`,
+    /// `$file.mediaType`, `$file.language`, `$file.createdAt`, `$file.updatedAt`.
     #[schema(value_type = Option<Object>)]
     filter: Option<Value>,
+    /// How much newer files are preferred.
+    recency: Option<RecencyBody>,
+    /// The boxes to search, 1 to 10; for `POST /retrieve-documents` only.
+    boxes: Option<Vec<String>>,
     /// The most passages of one document.
     #[schema(minimum = 1)]
     max_chunks_per_document: Option<usize>,
@@ -118,6 +126,8 @@ struct ChunkObject {
     #[schema(value_type = Object)]
     scores: Scores,
     text: String,
+    #[schema(value_type = String)]
+    box_id: BoxId,
     #[schema(value_type = String)]
     file_id: FileId,
     file_name: String,
@@ -197,8 +207,56 @@ pub(super) async fn retrieve(
     origin: Origin,
     body: JsonBody<SearchBody>,
 ) -> Reply<Found> {
+    if body.value.boxes.is_some() {
+        let cause = "`boxes` cannot be used where the path names the box; use POST /retrieve-documents";
+        return Err(Fault::invalid("boxes", cause).into());
+    }
+    answer(&app, vec![reading], payer, &origin, body).await
+}
+
+/// Searches several boxes at once; their passages are ranked together. Costs 1 to 4 intelligence units, whatever their number.
+#[utoipa::path(post, path = "/retrieve-documents", operation_id = "retrieve_documents_across_boxes", tag = "documents",
+    request_body = SearchBody,
+    responses(
+        (status = 200, description = "The passages found, best first", body = Envelope<Found>),
+        (status = "4XX", description = "The key, its role or the body is wrong, or units are used up", body = ErrorEnvelope)
+    ))]
+pub(super) async fn retrieve_across(
+    State(app): State<App>,
+    Searcher(caller): Searcher,
+    payer: Payer,
+    origin: Origin,
+    mut body: JsonBody<SearchBody>,
+) -> Reply<Found> {
+    let boxes = body.value.boxes.take();
+    let boxes = boxes.ok_or_else(|| Fault::missing("boxes", "the ids of the boxes to search"))?;
+    let readings = several(&caller, &boxes)?;
+    answer(&app, readings, payer, &origin, body).await
+}
+
+/// The right to search each of these boxes, each once.
+pub(super) fn several(caller: &Caller, boxes: &[String]) -> Result<Vec<Reading>, Fault> {
+    let distinct: BTreeSet<&str> = boxes.iter().map(|id| id.trim()).collect();
+    if !(1..=MOST_BOXES).contains(&distinct.len()) {
+        let cause = format!("`boxes` must name 1 to {MOST_BOXES} boxes, not {}", distinct.len());
+        return Err(Fault::invalid("boxes", cause));
+    }
+    let one = |id: &str| caller.may_search(id.parse().map_err(|_| no_such_box())?);
+    distinct.into_iter().map(|id| one(id).map_err(|fault| fault.param("boxes"))).collect()
+}
+
+/// Boxes in one search: each is asked for candidates, in one turn.
+const MOST_BOXES: usize = 10;
+
+async fn answer(
+    app: &App,
+    readings: Vec<Reading>,
+    payer: Payer,
+    origin: &Origin,
+    body: JsonBody<SearchBody>,
+) -> Reply<Found> {
     let (explain, dry_run) = (body.value.explain.unwrap_or(false), body.value.dry_run.unwrap_or(false));
-    let (mut request, filter) = body.value.request(&app, &reading).await?;
+    let (mut request, narrowing) = body.value.request(app, &readings).await?;
     let (query, bounds) = (request.query.clone(), app.search.bounds(&request));
     if dry_run {
         let usage = payer.estimate(bounds).await?;
@@ -207,13 +265,14 @@ pub(super) async fn retrieve(
     }
     let turn = payer.turn().await?;
     let charge = payer.reserve(Operation::Search, bounds.max).await?;
-    if let Some(filter) = filter {
-        narrow(&app, &reading, &mut request, filter).await?;
+    request.only = narrowing.only(app, &readings, request.only.take()).await?;
+    request.freshness = narrowing.freshness(app, &readings).await?;
+    let found = turn.serve(app.search.across(&readings, request)).await?;
+    if let [reading] = &readings[..] {
+        app.recent_queries.note(reading.box_id(), &query, &found);
     }
-    let found = turn.serve(app.search.run(&reading, request)).await?;
-    app.recent_queries.note(reading.box_id(), &query, &found);
     let cost = cost::search(&found.work, found.hits.len());
-    let result = present(&app, &reading, &origin, query, found, explain).await?;
+    let result = present(app, &readings, origin, query, found, explain).await?;
     let found = Found { documents: [result], usage: charge.settle(cost).await? };
     Ok(Success::with_warnings(found, body.warnings))
 }
@@ -227,13 +286,13 @@ impl QueryResult {
 impl SearchBody {
     /// What the engine is asked, and the filter that still has to be applied: that takes work, which waits for its turn and
     /// is paid for. Names files that are not there or not ready.
-    async fn request(self, app: &App, reading: &Reading) -> Result<(SearchRequest, Option<Filter>), Fault> {
-        let Wanted { mut request, filter, sources } = self.wanted()?;
+    async fn request(self, app: &App, readings: &[Reading]) -> Result<(SearchRequest, Narrowing), Fault> {
+        let Wanted { mut request, narrowing, sources } = self.wanted()?;
         if let Some(sources) = sources {
-            let (files, _) = sources::find(app, reading, sources, false).await?;
+            let (files, _) = sources::find(app, readings, sources, false).await?;
             request.only = Some(files.into_iter().map(|file| file.id).collect());
         }
-        Ok((request, filter))
+        Ok((request, narrowing))
     }
 
     /// What the body says by itself, before anything is looked up.
@@ -257,31 +316,16 @@ impl SearchBody {
             ..usual
         };
         request.check()?;
-        let filter = self.filter.as_ref().map(Filter::parse).transpose()?;
-        Ok(Wanted { request, filter, sources: self.sources })
+        let narrowing = Narrowing::parse(self.filter.as_ref(), self.recency)?;
+        Ok(Wanted { request, narrowing, sources: self.sources })
     }
 }
 
 /// What a body asks for; its sources are names still, and its filter has matched nothing yet.
 pub(super) struct Wanted {
     request: SearchRequest,
-    filter: Option<Filter>,
+    narrowing: Narrowing,
     sources: Option<Vec<String>>,
-}
-
-/// Leaves only the files whose metadata pass the filter.
-async fn narrow(
-    app: &App,
-    reading: &Reading,
-    request: &mut SearchRequest,
-    filter: Filter,
-) -> Result<(), Fault> {
-    let matching = app.catalog.files_where(reading, filter).await?;
-    request.only = Some(match request.only.take() {
-        Some(named) => named.intersection(&matching).copied().collect(),
-        None => matching,
-    });
-    Ok(())
 }
 
 impl ModeName {
@@ -297,7 +341,7 @@ impl ModeName {
 /// Hits with what the catalog knows of their files. A file that was deleted meanwhile takes its hits with it.
 async fn present(
     app: &App,
-    reading: &Reading,
+    readings: &[Reading],
     origin: &Origin,
     query: String,
     found: SearchHits,
@@ -305,9 +349,11 @@ async fn present(
 ) -> Result<QueryResult, Fault> {
     let ids: Vec<FileId> =
         found.hits.iter().map(|hit| hit.id.file).collect::<HashSet<_>>().into_iter().collect();
-    let records = app.catalog.files(reading, &ids).await?;
-    let files: HashMap<FileId, FileRecord> =
-        records.into_iter().flatten().map(|record| (record.id, record)).collect();
+    let mut files: HashMap<FileId, FileRecord> = HashMap::new();
+    for reading in readings {
+        let records = app.catalog.files(reading, &ids).await?;
+        files.extend(records.into_iter().flatten().map(|record| (record.id, record)));
+    }
     let mut documents: Vec<ChunkObject> = Vec::with_capacity(found.hits.len());
     for hit in found.hits {
         if let Some(file) = files.get(&hit.id.file) {
@@ -330,6 +376,7 @@ impl ChunkObject {
             score: hit.score,
             scores: hit.scores,
             text: chunk.text,
+            box_id: file.box_id,
             file_id: file.id,
             file_name: file.name.as_str().to_string(),
             media_type: file.media_type.clone(),

@@ -25,20 +25,22 @@ fn distinct(sources: Vec<String>) -> Result<Vec<String>, Fault> {
     Ok(sources.into_iter().filter(|source| seen.insert(source.clone())).collect())
 }
 
-/// The files behind the sources; what is not there or cannot be read is a fault, unless `partial`.
+/// The files behind the sources, in whichever of the boxes they are; what is not there or cannot be read is a fault, unless `partial`.
 pub(super) async fn find(
     app: &App,
-    reading: &Reading,
+    readings: &[Reading],
     sources: Vec<String>,
     partial: bool,
 ) -> Result<(Vec<FileRecord>, Vec<String>), Fault> {
     let mut files = Vec::new();
     let mut missing = Vec::new();
     for source in distinct(sources)? {
-        let record = match source.parse() {
-            Ok(id) => app.catalog.files(reading, &[id]).await?.pop().flatten(),
-            Err(_) => None,
-        };
+        let mut record = None;
+        if let Ok(id) = source.parse() {
+            for reading in readings {
+                record = record.or(app.catalog.files(reading, &[id]).await?.pop().flatten());
+            }
+        }
         match record.ok_or_else(|| unknown_source(&source)).and_then(readable) {
             Ok(file) => files.push(file),
             Err(_) if partial => missing.push(source),

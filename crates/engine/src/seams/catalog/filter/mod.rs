@@ -1,5 +1,6 @@
 //! What owners say of their files, and filters on it: `{"year": {"$gte": 2020}, "$or": [{"team": "hr"}, {"team": "legal"}]}`.
 
+mod fields;
 #[cfg(test)]
 mod tests;
 
@@ -9,6 +10,7 @@ use std::{
     collections::{BTreeMap, HashSet},
 };
 
+pub use fields::{DateField, FileFields, moment};
 use serde_json::{Map, Number, Value};
 
 use crate::Fault;
@@ -25,7 +27,7 @@ const MOST_BYTES: usize = 256 * 1024;
 /// What the owner says about a file, free of form.
 pub type Metadata = BTreeMap<String, Value>;
 
-/// A condition on the metadata of a file.
+/// A condition on the metadata of a file, and on what [`FileFields`] has.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Filter {
     /// All of these; an empty filter lets everything through.
@@ -114,6 +116,15 @@ impl Filter {
         filter(value, "filter", DEEPEST, &mut left)
     }
 
+    /// Whether it asks for more than metadata, so that [`FileFields::beside`] must put it there.
+    pub fn asks_for_fields(&self) -> bool {
+        match self {
+            Filter::All(filters) | Filter::Any(filters) => filters.iter().any(Filter::asks_for_fields),
+            Filter::Not(filter) => filter.asks_for_fields(),
+            Filter::Entry(name, _) => name.starts_with(fields::RESERVED),
+        }
+    }
+
     /// Whether a file with this metadata passes.
     pub fn matches(&self, metadata: &Metadata) -> bool {
         match self {
@@ -163,7 +174,7 @@ fn longer_than(value: &Value, most: usize) -> bool {
 }
 
 /// An entry by its name, or else by the path that the name's dots make.
-fn entry<'a>(metadata: &'a Metadata, name: &str) -> Option<&'a Value> {
+pub fn entry<'a>(metadata: &'a Metadata, name: &str) -> Option<&'a Value> {
     if let Some(value) = metadata.get(name) {
         return Some(value);
     }
@@ -240,6 +251,9 @@ fn filter(value: &Value, place: &str, deeper: usize, left: &mut Left) -> Result<
                 "$and" => Ok(Filter::All(list(value, &place, deeper, left)?)),
                 "$or" => Ok(Filter::Any(list(value, &place, deeper, left)?)),
                 "$not" => Ok(Filter::Not(Box::new(filter(value, &place, deeper - 1, left)?))),
+                name if name.starts_with(fields::RESERVED) => {
+                    tests(name, &fields::compared(name, value, &place)?, &place, deeper, left)
+                }
                 name if name.starts_with('$') => Err(unknown(&place, name)),
                 name => tests(name, value, &place, deeper, left),
             }

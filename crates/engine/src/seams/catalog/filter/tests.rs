@@ -136,3 +136,67 @@ fn a_wrong_filter_is_refused_by_its_place() {
     let many: Map<String, Value> = (0..300).map(|n| (n.to_string(), json!(n))).collect();
     assert!(Filter::parse(&Value::Object(many)).unwrap_err().cause.contains("conditions"));
 }
+
+fn file(tags: &[&str], created: &str) -> Metadata {
+    let fields = FileFields {
+        tags: tags.iter().map(ToString::to_string).collect(),
+        name: "Report.pdf".into(),
+        media_type: "application/pdf".into(),
+        language: None,
+        created_at: created.parse().unwrap(),
+        updated_at: created.parse().unwrap(),
+    };
+    fields.beside([("year".to_string(), json!(2020))].into())
+}
+
+#[test]
+fn fields_of_files_are_filtered_in_the_same_language() {
+    let subject = file(&["a", "b"], "2026-11-16T09:30:00.5Z");
+    for (filter, expected) in [
+        (json!({"$file.tags": "a"}), true),
+        (json!({"$file.tags": {"$in": ["x", "b"]}}), true),
+        (json!({"$file.tags": {"$nin": ["a"]}}), false),
+        (json!({"$file.name": "Report.pdf", "year": 2020}), true),
+        (json!({"$file.mediaType": {"$ne": "application/pdf"}}), false),
+        (json!({"$file.language": null}), true),
+        (json!({"$file.language": "en"}), false),
+        (json!({"$file.createdAt": {"$gte": "2026-11-16"}}), true),
+        (json!({"$file.createdAt": {"$gt": "2026-11-16T09:30:00Z"}}), true),
+        (json!({"$file.createdAt": {"$lt": "2026-11-16T10:30:00.5+01:00"}}), false),
+        (json!({"$file.createdAt": {"$lte": "2026-11-16T10:30:00.5+01:00"}}), true),
+        (json!({"$file.updatedAt": {"$not": {"$lt": "2027-01-01"}}}), false),
+        (json!({"$not": {"$file.tags": "c"}, "$or": [{"$file.tags": "a"}, {"year": 1}]}), true),
+    ] {
+        let parsed = Filter::parse(&filter).unwrap();
+        assert!(parsed.asks_for_fields(), "{filter}");
+        assert_eq!(parsed.matches(&subject), expected, "{filter}");
+    }
+    assert!(!Filter::parse(&json!({"file": {"tags": 1}})).unwrap().asks_for_fields());
+}
+
+#[test]
+fn a_field_that_files_do_not_have_and_a_date_that_is_none_are_named() {
+    for (filter, place) in [
+        (json!({"$file.colour": 1}), "filter.$file.colour"),
+        (json!({"$file.createdAt": {"$gt": "soon"}}), "filter.$file.createdAt.$gt"),
+        (json!({"$file.createdAt": {"$in": ["2026-01-01", "x"]}}), "filter.$file.createdAt.$in"),
+        (json!({"$file.createdAt": 5}), "filter.$file.createdAt"),
+        (json!({"$file.tags": {"$near": 1}}), "filter.$file.tags.$near"),
+    ] {
+        assert_eq!(Filter::parse(&filter).unwrap_err().param.as_deref(), Some(place), "{filter}");
+    }
+}
+
+#[test]
+fn metadata_cannot_pretend_to_be_a_field() {
+    let pretended = FileFields {
+        tags: vec![],
+        name: "n".into(),
+        media_type: "m".into(),
+        language: None,
+        created_at: jiff::Timestamp::UNIX_EPOCH,
+        updated_at: jiff::Timestamp::UNIX_EPOCH,
+    };
+    let subject = pretended.beside([("$file.tags".to_string(), json!(["secret"]))].into());
+    assert!(!Filter::parse(&json!({"$file.tags": "secret"})).unwrap().matches(&subject));
+}

@@ -11,7 +11,13 @@ use serde::Deserialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::{super::sources, named::NamedBox};
+use super::{
+    super::{
+        narrowing::{Narrowing, RecencyBody},
+        sources,
+    },
+    named::NamedBox,
+};
 use crate::app::App;
 
 /// Units that the most expensive answer costs.
@@ -51,6 +57,13 @@ pub(crate) struct ChatBody {
     modalities: Option<Value>,
     /// The box to ask, where neither path, header nor `model` names one.
     box_id: Option<String>,
+    /// Several boxes to ask at once, 1 to 10, where neither path nor `box_id` names one.
+    boxes: Option<Vec<String>>,
+    /// A condition on the files, as in a search.
+    #[schema(value_type = Option<Object>)]
+    filter: Option<Value>,
+    /// How much newer files are preferred, as in a search.
+    recency: Option<RecencyBody>,
     /// Only these files.
     sources: Option<Vec<String>>,
     /// Another name of `sources`.
@@ -78,6 +91,10 @@ struct StreamOptions {
 #[derive(Deserialize, Default, ToSchema)]
 struct Ours {
     box_id: Option<String>,
+    boxes: Option<Vec<String>>,
+    #[schema(value_type = Option<Object>)]
+    filter: Option<Value>,
+    recency: Option<RecencyBody>,
     sources: Option<Vec<String>>,
     source_file_ids: Option<Vec<String>>,
     threshold: Option<f32>,
@@ -90,6 +107,7 @@ struct Ours {
 /// What a body asks for; its sources are names still.
 pub(in super::super) struct Wanted {
     request: ChatRequest,
+    narrowing: Narrowing,
     sources: Option<Vec<String>>,
     dry_run: bool,
 }
@@ -101,6 +119,9 @@ impl ChatBody {
         let sources = self.sources.take().or(self.source_file_ids.take());
         Ours {
             box_id: self.box_id.take().or(extra.box_id),
+            boxes: self.boxes.take().or(extra.boxes),
+            filter: self.filter.take().or(extra.filter),
+            recency: self.recency.take().or(extra.recency),
             sources: sources.or(extra.sources).or(extra.source_file_ids),
             source_file_ids: None,
             threshold: self.threshold.or(extra.threshold),
@@ -113,12 +134,16 @@ impl ChatBody {
 
     /// How the request names its box, unless its path does.
     pub(super) fn named_box<'a>(&'a self, header: Option<&'a str>) -> NamedBox<'a> {
-        let extra = self.extra_body.as_ref().and_then(|extra| extra.box_id.as_deref());
+        let extra = self.extra_body.as_ref();
+        let id = self.box_id.as_deref().or(extra.and_then(|extra| extra.box_id.as_deref()));
+        let boxes = self.boxes.as_deref().or(extra.and_then(|extra| extra.boxes.as_deref()));
         let model = self.model.as_deref().map(str::trim).filter(|model| !model.is_empty());
-        match (self.box_id.as_deref().or(extra).or(header), model) {
-            (Some(id), _) => NamedBox::Id(id.trim()),
-            (None, Some(model)) => NamedBox::Model(model),
-            (None, None) => NamedBox::Nothing,
+        match (id, boxes, header, model) {
+            (Some(id), ..) => NamedBox::Id(id.trim()),
+            (None, Some(boxes), ..) => NamedBox::Several(boxes),
+            (None, None, Some(id), _) => NamedBox::Id(id.trim()),
+            (None, None, None, Some(model)) => NamedBox::Model(model),
+            (None, None, None, None) => NamedBox::Nothing,
         }
     }
 
@@ -127,9 +152,13 @@ impl ChatBody {
         self.stream_options.as_ref().and_then(|options| options.include_usage).unwrap_or(false)
     }
 
-    /// What the engine is asked, and whether only for the price.
-    pub(super) async fn request(self, app: &App, reading: &Reading) -> Result<(ChatRequest, bool), Fault> {
-        let Wanted { mut request, sources, dry_run } = self.wanted()?;
+    /// What the engine is asked, what is still to be looked up for it, and whether only the price is asked for.
+    pub(super) async fn request(
+        self,
+        app: &App,
+        readings: &[Reading],
+    ) -> Result<(ChatRequest, Narrowing, bool), Fault> {
+        let Wanted { mut request, narrowing, sources, dry_run } = self.wanted()?;
         app.chat.prepare(&mut request)?;
         if !app.chat.can(&request.format) {
             return Err(Fault::invalid(
@@ -139,10 +168,10 @@ impl ChatBody {
             ));
         }
         if let Some(named) = sources {
-            let (files, _) = sources::find(app, reading, named, false).await?;
+            let (files, _) = sources::find(app, readings, named, false).await?;
             request.only = Some(files.into_iter().map(|file| file.id).collect());
         }
-        Ok((request, dry_run))
+        Ok((request, narrowing, dry_run))
     }
 
     /// What the body says by itself, before anything is looked up.
@@ -170,7 +199,9 @@ impl ChatBody {
             ..usual
         };
         request.check()?;
-        Ok(Wanted { request, sources: ours.sources, dry_run: ours.dry_run.unwrap_or(false) })
+        let narrowing = Narrowing::parse(ours.filter.as_ref(), ours.recency)?;
+        let dry_run = ours.dry_run.unwrap_or(false);
+        Ok(Wanted { request, narrowing, sources: ours.sources, dry_run })
     }
 
     fn refuse_what_we_cannot(&self) -> Result<(), Fault> {

@@ -28,7 +28,8 @@ use crate::{
     payer::Payer,
 };
 
-/// Answers a question from the documents of the box that the body, the header `X-Box-Id` or `model` names.
+/// Answers a question from the documents of the box that the body, the header `X-Box-Id` or `model` names; of several
+/// boxes with `boxes` or `box:a,b` as the model.
 #[utoipa::path(post, path = "/chat/completions", operation_id = "complete_chat", tag = "chat",
     params(("X-Box-Id" = Option<String>, Header, description = "The box, where the body names none")),
     request_body = ChatBody,
@@ -47,9 +48,9 @@ pub(super) async fn complete(
     body: JsonBody<ChatBody>,
 ) -> Result<Response, Failure> {
     let header = headers.get("x-box-id").map(|value| value.to_str().unwrap_or(""));
-    let reading = named::find(&app, &caller, body.value.named_box(header)).await?;
-    let head = Head::new(Audience::of_key(&app, &caller, reading.box_id()), origin, id);
-    Ok(reply(&app, reading, payer, head, body.value).await?)
+    let readings = named::find(&app, &caller, body.value.named_box(header)).await?;
+    let audience = Audience::of_boxes(&app, &caller, readings.iter().map(Reading::box_id).collect());
+    Ok(reply(&app, readings, payer, Head::new(audience, origin, id), body.value).await?)
 }
 
 /// Answers a question from the documents of a box.
@@ -71,19 +72,19 @@ pub(super) async fn complete_in_box(
     body: JsonBody<ChatBody>,
 ) -> Result<Response, Failure> {
     let head = Head::new(Audience::of_key(&app, &caller, reading.box_id()), origin, id);
-    Ok(reply(&app, reading, payer, head, body.value).await?)
+    Ok(reply(&app, vec![reading], payer, head, body.value).await?)
 }
 
 /// Answers, whole or as a stream, and charges whoever pays.
 pub(crate) async fn reply(
     app: &App,
-    reading: Reading,
+    readings: Vec<Reading>,
     payer: Payer,
     head: Head,
     body: ChatBody,
 ) -> Result<Response, Fault> {
     let (stream, usage) = (body.stream.unwrap_or(false), body.usage_in_stream());
-    let (request, dry_run) = body.request(app, &reading).await?;
+    let (mut request, narrowing, dry_run) = body.request(app, &readings).await?;
     let bounds = app.chat.bounds(&request);
     if dry_run {
         return Ok(answer::estimated(head, payer.estimate(bounds).await?, stream));
@@ -91,8 +92,10 @@ pub(crate) async fn reply(
     let head = if stream { head.seated()? } else { head };
     let turn = payer.turn().await?;
     let charge = payer.reserve(Operation::Chat, bounds.max).await?;
+    request.only = narrowing.only(app, &readings, request.only.take()).await?;
+    request.freshness = narrowing.freshness(app, &readings).await?;
     let chat = app.chat.clone();
-    let answering = async move { chat.ask(&reading, request, turn).await };
+    let answering = async move { chat.ask_across(&readings, request, turn).await };
     match stream {
         true => answer::streamed(head, answering, charge, usage).await,
         false => answer::whole(head, answering.await?, charge).await,

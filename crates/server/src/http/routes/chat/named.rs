@@ -1,4 +1,4 @@
-//! Which box a chat request means where its path names none.
+//! Which boxes a chat request means where its path names none.
 
 use engine::{
     Fault,
@@ -6,6 +6,7 @@ use engine::{
     seams::catalog::BoxRecord,
 };
 
+use super::super::search::several;
 use crate::app::App;
 
 /// Boxes that an error lists at most.
@@ -15,15 +16,18 @@ const LISTED: usize = 10;
 pub(super) enum NamedBox<'a> {
     /// By `box_id`, in the body or as a header.
     Id(&'a str),
+    /// By `boxes`, in the body: several.
+    Several(&'a [String]),
     /// By `model`, which OpenAI clients always send: perhaps a box, perhaps the name of a language model.
     Model(&'a str),
     Nothing,
 }
 
-/// The box that is named; the key's only box where none is.
-pub(super) async fn find(app: &App, caller: &Caller, named: NamedBox<'_>) -> Result<Reading, Fault> {
+/// The boxes that are named; the key's only box where none is.
+pub(super) async fn find(app: &App, caller: &Caller, named: NamedBox<'_>) -> Result<Vec<Reading>, Fault> {
     let (model, explicit) = match named {
-        NamedBox::Id(id) => return caller.may_search(id.parse().map_err(|_| no_such_box())?),
+        NamedBox::Id(id) => return Ok(vec![caller.may_search(id.parse().map_err(|_| no_such_box())?)?]),
+        NamedBox::Several(boxes) => return several(caller, boxes),
         NamedBox::Nothing => (None, false),
         NamedBox::Model(model) => match model.strip_prefix("box:") {
             Some(rest) => (Some(rest.trim()), true),
@@ -31,18 +35,31 @@ pub(super) async fn find(app: &App, caller: &Caller, named: NamedBox<'_>) -> Res
         },
     };
     if let Some(id) = model.and_then(|model| model.parse().ok()) {
-        return caller.may_search(id);
+        return Ok(vec![caller.may_search(id)?]);
     }
     let searchable = caller.searchable()?;
     let boxes = app.catalog.boxes_of(&searchable).await?;
     if let Some(record) = model.map(|name| by_name(&boxes, name)).transpose()?.flatten() {
-        return caller.may_search(record.id);
+        return Ok(vec![caller.may_search(record.id)?]);
+    }
+    if let Some(list) = model.filter(|model| explicit && model.contains(',')) {
+        return several(caller, &ids(&boxes, list)?);
     }
     match (&searchable[..], explicit) {
         (_, true) => Err(no_such_box()),
-        ([only], false) => Ok(*only),
+        ([only], false) => Ok(vec![*only]),
         _ => Err(which(model, &boxes)),
     }
+}
+
+/// The ids of boxes that are named by id or name, separated by commas.
+fn ids(boxes: &[BoxRecord], list: &str) -> Result<Vec<String>, Fault> {
+    let names = list.split(',').map(str::trim).filter(|name| !name.is_empty());
+    let one = |name: &str| match by_name(boxes, name)? {
+        Some(record) => Ok(record.id.to_string()),
+        None => Ok(name.to_string()),
+    };
+    names.map(one).collect()
 }
 
 /// The one box of this name; letters in the wrong case do not matter where that is clear enough.
