@@ -48,6 +48,8 @@ class Box:
         server.command("user", "add", email)
         server.command("box", "grant", self.id, email, "viewer")
         prefix = server.command("key", "add", "--user", "bench@example.org", "--name", "spare")["prefix"]
+        _, hook = server.post("/webhooks", {"url": "https://localhost:1/", "events": ["file.ready"], "boxes": [self.id]})
+        self.webhook = hook["data"]["webhookId"]
         self.file = server.upload(self.folder / "warranty.md")[1]["data"]["fileId"]
         server.upload(self.folder / "other.md")
         ca = str(server.data / "tls" / "cert.pem")
@@ -56,7 +58,7 @@ class Box:
         self.environment = plain | {
             "QUIRE_URL": f"https://127.0.0.1:{server.port}", "QUIRE_API_KEY": server.key, "QUIRE_CA": ca,
             "REQUESTS_CA_BUNDLE": ca, "NODE_EXTRA_CA_CERTS": ca, "BOX_ID": self.id, "FILE_ID": self.file, "PATH": path,
-            "EMAIL": email, "PREFIX": prefix}
+            "EMAIL": email, "PREFIX": prefix, "WEBHOOK_ID": self.webhook, "NUMBER": "1"}
 
     def run(self, *line):
         ran = subprocess.run(line, cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=PATIENCE)
@@ -142,8 +144,8 @@ def need_requests():
 def main():
     started = time.monotonic()
     need_requests()
-    # The samples show all that a key can do.
-    server = Server().set_up().start()
+    # The samples show all that a key and a server can do.
+    server = Server(env={"QUIRE__WEBHOOKS__ENABLED": "true"}).set_up().start()
     permissions = ("--permissions", "search,read,write,manage")
     server.key = server.command("key", "add", "--user", "bench@example.org", *permissions)["key"]
     try:
@@ -172,6 +174,9 @@ def run_all(server):
     for box in boxes.values():
         server.box = box.id
         server.wait_until_read()
+        # An event that is sent again must have been sent before.
+        while not server.ask("GET", f"/webhooks/{box.webhook}/attempts")[1]["data"]["total"]:
+            time.sleep(0.1)
     for kept in samples.values():
         kept.sort(key=last_deletions)
     reference_shell.sort(key=last_deletions)

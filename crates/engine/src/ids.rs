@@ -33,6 +33,12 @@ pub type SessionId = Id<SessionKind>;
 pub type LinkId = Id<LinkKind>;
 /// Identifies a line of the audit log.
 pub type EntryId = Id<EntryKind>;
+/// Identifies a webhook.
+pub type WebhookId = Id<WebhookKind>;
+/// Identifies something that happened, over all attempts to tell of it.
+pub type EventId = Id<EventKind>;
+/// Identifies an event on its way to one webhook.
+pub type DeliveryId = Id<DeliveryKind>;
 
 /// Marks [`BoxId`].
 pub enum BoxKind {}
@@ -52,6 +58,12 @@ pub enum SessionKind {}
 pub enum LinkKind {}
 /// Marks [`EntryId`].
 pub enum EntryKind {}
+/// See [`WebhookId`].
+pub enum WebhookKind {}
+/// See [`EventId`].
+pub enum EventKind {}
+/// See [`DeliveryId`].
+pub enum DeliveryKind {}
 
 impl Kind for BoxKind {
     const PREFIX: &'static str = "box";
@@ -79,6 +91,15 @@ impl Kind for LinkKind {
 }
 impl Kind for EntryKind {
     const PREFIX: &'static str = "log";
+}
+impl Kind for WebhookKind {
+    const PREFIX: &'static str = "whk";
+}
+impl Kind for EventKind {
+    const PREFIX: &'static str = "evt";
+}
+impl Kind for DeliveryKind {
+    const PREFIX: &'static str = "dlv";
 }
 
 /// The text is not an identifier of the wanted kind.

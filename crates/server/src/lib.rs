@@ -17,4 +17,5 @@ pub mod payer;
 pub mod reindex;
 pub mod sessions;
 pub mod site;
+pub mod webhooks;
 pub mod worker;

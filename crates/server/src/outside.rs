@@ -123,6 +123,18 @@ impl Outside {
         Err(refused(format!("the address redirects more than {MOST_REDIRECTS} times")))
     }
 
+    /// Sends something to an address; a redirect is not followed.
+    pub(crate) async fn post(
+        &self,
+        url: Url,
+        headers: header::HeaderMap,
+        body: String,
+    ) -> Result<Response, Fault> {
+        self.check(&url)?;
+        let sent = self.http.post(url).headers(headers).body(body).send().await;
+        sent.map_err(|error| self.failed(&error))
+    }
+
     /// Why an address could not be reached: what may be said of it, the rest is for the log.
     pub(crate) fn failed(&self, error: &reqwest::Error) -> Fault {
         let mut causes = std::iter::successors(Some(error as &dyn Error), |error| (*error).source());

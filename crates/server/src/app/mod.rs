@@ -43,6 +43,8 @@ pub struct Parts {
     pub library: Arc<Library>,
     /// Fetches files from addresses that users name, where the operator allows it.
     pub(crate) fetch: Option<Outside>,
+    /// Sends events to addresses that users name, where the operator allows it.
+    pub(crate) webhooks: Option<Outside>,
     /// Finds passages.
     pub search: Search,
     /// Where searches and answers wait for their turn.

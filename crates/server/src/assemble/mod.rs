@@ -87,11 +87,16 @@ pub async fn assemble_with(data: &Path, config: Config, models: Models) -> Resul
         true => Some(Outside::new(config.fetch.private_addresses, "fetch.private_addresses")?),
         false => None,
     };
+    let webhooks = match config.webhooks.enabled {
+        true => Some(Outside::new(config.webhooks.private_addresses, "webhooks.private_addresses")?),
+        false => None,
+    };
     let app = App::new(Parts {
         catalog: library.catalog.clone(),
         link_secret: library.catalog.link_secret().await?,
         library,
         fetch,
+        webhooks,
         search,
         chat,
         turnstile: turnstile(&config),

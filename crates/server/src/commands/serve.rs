@@ -21,7 +21,7 @@ use crate::{
         listener::{self, Service},
         routes,
     },
-    logging, reindex, sessions, site, worker,
+    logging, reindex, sessions, site, webhooks, worker,
 };
 
 /// How often the last use of keys is recorded.
@@ -115,6 +115,7 @@ pub(super) async fn serve(
     let workers = start_workers(app, ingest, &shutdown);
     let uses = tokio::spawn(write_down_uses(app.clone(), shutdown.clone()));
     tokio::spawn(sweep(app.clone(), shutdown.clone()));
+    tokio::spawn(webhooks::run(app.clone(), shutdown.clone()));
     tokio::spawn(beat(app.clone(), shutdown.clone()));
     let (library, stopped) = (app.library.clone(), shutdown.clone());
     tokio::spawn(async move { library.tend(stopped).await });

@@ -7,7 +7,7 @@ mod transport;
 
 pub use bounds::{BoundSettings, LoadSettings};
 pub(crate) use load::{DEFAULTS, nearest};
-pub use outside::FetchSettings;
+pub use outside::{FetchSettings, WebhookSettings};
 pub use transport::{Connections, Deadlines};
 
 use std::{
@@ -43,6 +43,8 @@ pub struct Config {
     pub ingest: IngestSettings,
     /// Fetching files from addresses that users name.
     pub fetch: FetchSettings,
+    /// Sending events to addresses that users name.
+    pub webhooks: WebhookSettings,
     /// Which models are run.
     pub models: ModelSettings,
     /// Who answers questions.

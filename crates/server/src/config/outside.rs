@@ -22,3 +22,22 @@ impl FetchSettings {
         Duration::from_secs(self.timeout_s)
     }
 }
+
+/// `[webhooks]`
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WebhookSettings {
+    /// Whether events are sent to addresses that users name.
+    pub enabled: bool,
+    /// Whether such an address may be in a private network, and without TLS.
+    pub private_addresses: bool,
+    /// How long one attempt may take.
+    pub timeout_s: u64,
+}
+
+impl WebhookSettings {
+    /// How long one attempt may take.
+    pub fn timeout(&self) -> Duration {
+        Duration::from_secs(self.timeout_s)
+    }
+}

@@ -12,6 +12,7 @@ const TAGS: &[(&str, &str)] = &[
     ("service", "Service"),
     ("boxes", "Boxes"),
     ("keys", "Keys"),
+    ("webhooks", "Webhooks"),
     ("files", "Files"),
     ("documents", "Search and documents"),
     ("chat", "Chat"),

@@ -62,6 +62,10 @@ const SAMPLES: &[Sample] = &[
     json("POST /boxes/{box_id}/members", r#"{"email": "new@example.org", "role": "viewer"}"#),
     json("PATCH /boxes/{box_id}/members/{email}", r#"{"role": "admin"}"#),
     json("POST /keys", r#"{"name": "Web page", "permissions": ["search"], "boxes": ["BOX_ID"]}"#),
+    json(
+        "POST /webhooks",
+        r#"{"url": "https://example.org/quire", "events": ["file.ready", "file.failed"]}"#,
+    ),
     json("POST /retrieve-documents", r#"{"boxes": ["BOX_ID"], "query": "How long is the warranty?"}"#),
     json("PATCH /files/{file_id}", r#"{"tags": ["manual"], "metadata": {"year": 2026, "team": "support"}}"#),
     json("POST /signed-url", r#"{"file_id": "FILE_ID", "expires_in": 600}"#),

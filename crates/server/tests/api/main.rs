@@ -29,3 +29,4 @@ mod support;
 mod transport;
 mod units;
 mod upstream;
+mod webhooks;

@@ -34,6 +34,12 @@ const NEEDS: &[(&str, Option<Permission>)] = {
         ("GET /keys", Some(Manage)),
         ("POST /keys", Some(Manage)),
         ("DELETE /keys/{prefix}", Some(Manage)),
+        ("GET /webhooks", Some(Manage)),
+        ("POST /webhooks", Some(Manage)),
+        ("DELETE /webhooks/{webhook_id}", Some(Manage)),
+        ("POST /webhooks/{webhook_id}/rotate-secret", Some(Manage)),
+        ("GET /webhooks/{webhook_id}/attempts", Some(Manage)),
+        ("POST /webhooks/{webhook_id}/attempts/{number}/replay", Some(Manage)),
         ("GET /boxes/{box_id}/files", Some(Read)),
         ("POST /boxes/{box_id}/files", Some(Write)),
         ("GET /boxes/{box_id}/events", Some(Read)),
@@ -169,7 +175,9 @@ async fn every_route_and_method_answers_everybody_in_the_envelope() {
             .replace("{box_id}", &box_id)
             .replace("{file_id}", "fil_00000000000000000000000000000000")
             .replace("{email}", "nobody@example.org")
-            .replace("{prefix}", "00000000");
+            .replace("{prefix}", "00000000")
+            .replace("{webhook_id}", "whk_00000000000000000000000000000000")
+            .replace("{number}", "1");
         for method in METHODS {
             for at in 0..askers.len() {
                 let request = app.request(method.clone(), &concrete, askers[at].key.as_deref());

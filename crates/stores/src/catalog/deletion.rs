@@ -5,7 +5,7 @@ use engine::{
     Fault,
     access::{Owning, Writing},
     ids::{BoxId, FileId},
-    seams::catalog::{Deletion, Deletions},
+    seams::catalog::{Deletion, Deletions, EventKind},
 };
 use jiff::Timestamp;
 
@@ -13,7 +13,7 @@ use super::{
     Sql,
     attempts::forget_answers,
     boxes::must_exist,
-    files::{SELECT, find, read},
+    files::{SELECT, find, read, tell},
     keys::bump_access_version,
     sql::{Row, Transaction},
 };
@@ -46,6 +46,10 @@ impl Deletions for Sql {
         let box_id = writing.box_id();
         self.database
             .write_and_wipe(move |t| {
+                let going = format!("{SELECT} where f.id = $1 and f.box_id = $2 and f.status = 'deleting'");
+                if let Some(row) = t.first(&going, &[file.into(), box_id.into()])? {
+                    tell(t, EventKind::FileDeleted, &read(t, &row)?)?;
+                }
                 let sql = "delete from files where id = $1 and box_id = $2 and status = 'deleting'";
                 t.execute(sql, &[file.into(), box_id.into()])?;
                 Ok(())

@@ -9,8 +9,8 @@ use engine::{
     bounds::{Bound, Bounds},
     ids::{BoxId, FileId},
     seams::catalog::{
-        CursorValue, DateField, Extent, FileChanges, FileCursor, FilePage, FileProgress, FileQuery,
-        FileRecord, Files, Filter, Metadata, NewFile, SortKey, Uploaded,
+        CursorValue, DateField, EventKind, Extent, FileChanges, FileCursor, FilePage, FileProgress,
+        FileQuery, FileRecord, FileStatus, Files, Filter, Metadata, NewFile, SortKey, Uploaded,
     },
 };
 use jiff::Timestamp;
@@ -19,6 +19,7 @@ use super::{
     Sql, bounds, filtered,
     sql::{Row, Transaction, Value},
     versions,
+    webhooks::{Event, emit},
 };
 use crate::{Error, blobs::hexadecimal};
 
@@ -162,6 +163,27 @@ pub(super) fn read(transaction: &Transaction<'_>, row: &Row) -> Result<FileRecor
         updated_at: row.time(18)?,
         indexed_at: row.optional(19, Row::time)?,
     })
+}
+
+/// What happened to a file, for those who want to know: nothing of its text.
+pub(super) fn tell(transaction: &Transaction<'_>, kind: EventKind, file: &FileRecord) -> Result<(), Error> {
+    let data = serde_json::json!({
+        "boxId": file.box_id, "fileId": file.id, "name": file.name.as_str(), "externalId": file.external_id,
+        "status": file.status.as_str(), "error": file.error, "warnings": file.warnings, "sha256": file.sha256,
+        "pages": file.extent.pages,
+    });
+    let subject = file.id.to_string();
+    emit(transaction, &Event { kind, box_id: Some(file.box_id), user: None, subject: &subject, data })
+}
+
+/// That a file was read, or could not be.
+pub(super) fn tell_read(transaction: &Transaction<'_>, file: &FileRecord) -> Result<(), Error> {
+    match file.status {
+        FileStatus::Ready => tell(transaction, EventKind::FileReady, file),
+        FileStatus::ReadyWithWarnings => tell(transaction, EventKind::FileReadyWithWarnings, file),
+        FileStatus::Failed => tell(transaction, EventKind::FileFailed, file),
+        FileStatus::Queued | FileStatus::Processing | FileStatus::Deleting => Ok(()),
+    }
 }
 
 pub(super) fn set_tags(

@@ -13,6 +13,7 @@ use jiff::Timestamp;
 use super::{
     Sql,
     database::Turn,
+    files::{find, tell_read},
     nodes::Alive,
     sql::{Row, Transaction},
     versions::{give_up, write_failure, write_success},
@@ -168,5 +169,8 @@ fn finish(
         indexed @ JobOutcome::Indexed { .. } => write_success(transaction, job, indexed, now)?,
     };
     transaction.execute("delete from jobs where id = $1", &[job.id.into()])?;
+    if let Some(file) = find(transaction, job.box_id, job.file)? {
+        tell_read(transaction, &file)?;
+    }
     Ok(Finished { written: true, superseded })
 }

@@ -9,13 +9,14 @@ use engine::{
     apikey::SecretHash,
     bounds::Bound,
     ids::{BoxId, UserId},
-    seams::catalog::{Exposure, KeyRecord, KeyState, Keys, NewKey, StoredKey},
+    seams::catalog::{EventKind, Exposure, KeyRecord, KeyState, Keys, NewKey, StoredKey},
 };
 use jiff::Timestamp;
 
 use super::{
     Sql, bounds,
     sql::{Row, Transaction},
+    webhooks::{Event, emit},
 };
 use crate::{Error, blobs::hexadecimal};
 
@@ -84,6 +85,7 @@ impl Keys for Sql {
                 let revoked = if revoke { set_revoked(t, &prefix, now)? } else { 0 };
                 let changed = marked + revoked > 0;
                 if changed {
+                    tell_exposed(t, &prefix, how)?;
                     bump_access_version(t)?;
                 }
                 Ok(changed)
@@ -113,6 +115,16 @@ impl Keys for Sql {
         let row = self.database.read(|t| t.first("select version from access_version where one = 1", &[]))?;
         Ok(row.ok_or_else(|| Error::Corrupt("access_version is empty".into()))?.integer(0)?)
     }
+}
+
+fn tell_exposed(transaction: &Transaction<'_>, prefix: &str, how: Exposure) -> Result<(), Fault> {
+    let sql = "select user_id, name, revoked_at from keys where prefix = $1";
+    let Some(row) = transaction.first(sql, &[prefix.into()])? else { return Ok(()) };
+    let data = serde_json::json!({
+        "prefix": prefix, "name": row.text(1)?, "how": how.as_str(), "revoked": !row.is_null(2),
+    });
+    let (kind, user) = (EventKind::KeyExposed, Some(row.parse(0)?));
+    Ok(emit(transaction, &Event { kind, box_id: None, user, subject: prefix, data })?)
 }
 
 /// Must be part of every transaction that changes who may do what.

@@ -27,6 +27,7 @@ mod sqlite;
 mod units;
 mod users;
 mod versions;
+mod webhooks;
 
 use std::{path::Path, sync::Arc};
 

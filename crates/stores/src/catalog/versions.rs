@@ -8,14 +8,14 @@ use engine::{
     Fault,
     bounds::{Bound, Bounds},
     ids::{BoxId, FileId, JobId},
-    seams::catalog::{FileRecord, FileStatus, Job, JobOutcome, NewFile, UploadOutcome, Uploaded},
+    seams::catalog::{EventKind, FileRecord, FileStatus, Job, JobOutcome, NewFile, UploadOutcome, Uploaded},
 };
 use jiff::Timestamp;
 
 use super::{
     bounds,
     boxes::must_exist,
-    files::{as_json, check_labels, find, must_find, set_tags, size},
+    files::{as_json, check_labels, find, must_find, set_tags, size, tell},
     sql::{Transaction, Value},
 };
 use crate::Error;
@@ -71,7 +71,11 @@ pub(super) fn add(
         UploadOutcome::Replaced | UploadOutcome::Known => {}
     }
     set_tags(transaction, id, new.tags.as_deref())?;
-    Ok(Uploaded { file: must_find(transaction, box_id, id)?, outcome, superseded })
+    let file = must_find(transaction, box_id, id)?;
+    if outcome == UploadOutcome::Replaced {
+        tell(transaction, EventKind::FileReplaced, &file)?;
+    }
+    Ok(Uploaded { file, outcome, superseded })
 }
 
 fn insert(transaction: &Transaction<'_>, box_id: BoxId, new: &NewFile) -> Result<FileId, Fault> {

@@ -46,12 +46,15 @@ pub enum Action {
     FileDownloaded,
     KeyMade,
     KeyRevoked,
+    WebhookMade,
+    WebhookDeleted,
+    WebhookSecretRotated,
     AuditExported,
 }
 
 impl Action {
     /// All of them.
-    pub const ALL: [Action; 31] = [
+    pub const ALL: [Action; 34] = [
         Action::SignedIn,
         Action::SignInFailed,
         Action::SignedOut,
@@ -82,6 +85,9 @@ impl Action {
         Action::FileDownloaded,
         Action::KeyMade,
         Action::KeyRevoked,
+        Action::WebhookMade,
+        Action::WebhookDeleted,
+        Action::WebhookSecretRotated,
         Action::AuditExported,
     ];
 
@@ -118,6 +124,9 @@ impl Action {
             Action::FileDownloaded => "file_downloaded",
             Action::KeyMade => "key_made",
             Action::KeyRevoked => "key_revoked",
+            Action::WebhookMade => "webhook_made",
+            Action::WebhookDeleted => "webhook_deleted",
+            Action::WebhookSecretRotated => "webhook_secret_rotated",
             Action::AuditExported => "audit_exported",
         }
     }

@@ -15,6 +15,7 @@ mod sessions;
 mod signin;
 mod units;
 mod users;
+mod webhooks;
 
 pub use attempts::{Attempts, Begun, IdempotencyKey, KeptAnswer, NewAttempt};
 pub use audit::{Action, Audit, AuditPage, Entry, NewEntry};
@@ -36,6 +37,9 @@ pub use sessions::{NewSession, Session, SessionRecord, Sessions, TokenHash};
 pub use signin::{Guest, Identity, Place, SignIns, Stored, Subject};
 pub use units::{Account, Balance, Month, NewReservation, Operation, Reservation, Units, UsageLine};
 pub use users::{Email, Holding, NewUser, PersonName, Plan, PlanName, User, Users};
+pub use webhooks::{
+    AttemptRecord, Attempted, Delivery, EventKind, NewWebhook, Next, Webhook, WebhookSecret, Webhooks,
+};
 
 /// Everything the catalog keeps, as one seam; a method is one transaction.
 ///
@@ -55,6 +59,7 @@ pub trait Catalog:
     + OneTimeLinks
     + Audit
     + Nodes
+    + Webhooks
 {
 }
 
@@ -73,5 +78,6 @@ impl<T> Catalog for T where
         + OneTimeLinks
         + Audit
         + Nodes
+        + Webhooks
 {
 }

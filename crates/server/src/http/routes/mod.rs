@@ -21,6 +21,7 @@ pub(crate) mod search;
 mod sources;
 mod upload;
 mod usage;
+mod webhooks;
 
 use axum::{
     Router,
@@ -70,6 +71,11 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(members::change, members::remove))
         .routes(routes!(keys::list, keys::add))
         .routes(routes!(keys::revoke))
+        .routes(routes!(webhooks::list, webhooks::add))
+        .routes(routes!(webhooks::delete))
+        .routes(routes!(webhooks::rotate))
+        .routes(routes!(webhooks::attempts))
+        .routes(routes!(webhooks::replay))
         .routes(routes!(files::list_box, upload::upload))
         .routes(routes!(files::list_all))
         .routes(routes!(files::show, files::change, files::delete))

@@ -10,6 +10,7 @@ mod nodes;
 mod tries;
 mod units;
 mod versions;
+mod webhooks;
 
 use std::time::Duration;
 

@@ -21,6 +21,7 @@ const STEPS: &[Step] = &[
     Step::adding(include_str!("20261123_interrupted.sql")),
     Step::adding(include_str!("20261123_scrubbed.sql")),
     Step::adding(include_str!("20261125_permissions.sql")),
+    Step::adding(include_str!("20261125_webhooks.sql")),
 ];
 
 /// Files that have seen fewer steps were written before deleted text was overwritten wherever it had been.
