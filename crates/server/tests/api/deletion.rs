@@ -213,18 +213,22 @@ async fn tries_that_failed_for_another_reason_are_no_deaths() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_reindexing_of_a_box_that_is_deleted_meanwhile_leaves_nothing() {
     let app = TestApp::start().await;
-    let (_, box_id, key) = app.owner().await;
-    for number in 0..20 {
-        app.text_file(box_id, &key, &format!("{number}.txt"), &format!("VANISHING words {number}")).await;
+    let (user, _, key) = app.owner().await;
+    // Nobody knows when reindexing comes to which step, so the box is deleted at many moments.
+    for moment in 0..12 {
+        let box_id = app.box_of(user).await;
+        for number in 0..4 {
+            app.text_file(box_id, &key, &format!("{number}.txt"), &format!("VANISHING words {number}")).await;
+        }
+        let writing = Writing::for_operator(box_id);
+        app.catalog.request_reindex(&writing, ReindexAction::Rebuild).await.unwrap();
+        let (library, ingest, search) = (app.app.library.clone(), app.ingest.clone(), app.app.search.clone());
+        let reindexing = tokio::spawn(async move { reindex::next(&library, &ingest, &search).await });
+        tokio::time::sleep(Duration::from_millis(moment * 4)).await;
+        app.app.library.delete_box(&own(box_id)).await.unwrap();
+        assert!(reindexing.await.unwrap().is_ok());
+        assert_eq!(holding(app.folder.path(), "VANISHING"), Vec::<PathBuf>::new(), "at moment {moment}");
     }
-    let writing = Writing::for_operator(box_id);
-    app.catalog.request_reindex(&writing, ReindexAction::Rebuild).await.unwrap();
-    let (library, ingest, search) = (app.app.library.clone(), app.ingest.clone(), app.app.search.clone());
-    let reindexing = tokio::spawn(async move { reindex::next(&library, &ingest, &search).await });
-    tokio::task::yield_now().await;
-    app.app.library.delete_box(&own(box_id)).await.unwrap();
-    assert!(reindexing.await.unwrap().is_ok());
-    assert_eq!(holding(app.folder.path(), "VANISHING"), Vec::<PathBuf>::new());
 }
 
 fn version(word: &str) -> Arc<Document> {
