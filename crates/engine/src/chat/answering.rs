@@ -1,10 +1,12 @@
 //! An answer while it is being sent: checked, cut at its limits, counted.
 
-use std::{collections::VecDeque, sync::Arc};
+use std::{collections::VecDeque, ops::Range, sync::Arc};
 
 use serde_json::Value;
 
-use super::{ChatWorkDone, Finish, Outcome, draft::Draft, prompt, verify::Verifier};
+use super::{
+    ChatWorkDone, Finish, Outcome, draft::Draft, language::Language, phrases, prompt, verify::Verifier,
+};
 use crate::{
     Fault, Reason,
     seams::{
@@ -18,7 +20,8 @@ pub(super) struct Begun {
     pub(super) verifier: Verifier,
     /// The closest passages, for a question that gets no answer.
     pub(super) near: Vec<(String, u32)>,
-    pub(super) question: String,
+    /// The language of fixed sentences.
+    pub(super) language: Language,
     pub(super) embedder: Arc<dyn Embedder>,
     pub(super) sampling: Sampling,
     pub(super) format: Format,
@@ -54,7 +57,7 @@ impl Answering {
         let found = pieces.is_some();
         let mut ready = VecDeque::new();
         if !found {
-            ready.push_back(nothing_found(&begun.question, &begun.near));
+            ready.push_back(phrases::nothing_found(begun.language, &begun.near));
         }
         for warning in warnings {
             begun.verifier.warn(warning);
@@ -138,11 +141,12 @@ impl Answering {
             Piece::Quote(passage, place) => {
                 let quote = self.begun.verifier.passages().get(passage.wrapping_sub(1));
                 let quote = quote.and_then(|passage| passage.chunk.text.get(place.clone())).map(shown);
-                if let (Some(index), Some(quote)) = (self.begun.verifier.cite(passage, place).await?, quote) {
-                    let gap = if self.written.is_empty() && self.ready.is_empty() { "" } else { " " };
-                    self.ready.push_back(format!("{gap}{quote} [{index}]"));
+                if let Some(quote) = quote {
+                    self.quote(passage, place, &quote).await?;
                 }
             }
+            Piece::Row(passage, place, read) => self.quote(passage, place, &shown(&read)).await?,
+            Piece::Plain(text) => self.ready.push_back(text),
             Piece::Text(text) if self.begun.format == Format::Text => {
                 self.draft.push(&text);
                 self.read(false).await?;
@@ -150,6 +154,16 @@ impl Answering {
             Piece::Text(text) => self.whole.push_str(&text),
             Piece::Tokens(tokens) => self.counted = Some(tokens),
             Piece::Cut => self.short = true,
+        }
+        Ok(())
+    }
+
+    /// Hands out a cited text.
+    async fn quote(&mut self, passage: usize, place: Range<usize>, text: &str) -> Result<(), Fault> {
+        if let Some(index) = self.begun.verifier.cite(passage, place).await? {
+            let before = self.ready.back().unwrap_or(&self.written);
+            let gap = if before.is_empty() || before.ends_with(char::is_whitespace) { "" } else { " " };
+            self.ready.push_back(format!("{gap}{text} [{index}]"));
         }
         Ok(())
     }
@@ -182,7 +196,7 @@ impl Answering {
                     .verifier
                     .warn("the model's answer was left out: nothing it cites is in the documents".into());
             }
-            self.ready.push_back(nothing_found(&self.begun.question, &self.begun.near));
+            self.ready.push_back(phrases::nothing_found(self.begun.language, &self.begun.near));
         } else if !held.trim().is_empty() {
             self.begun.verifier.warn("the end of the model's answer was left out: it cites nothing".into());
         }
@@ -268,32 +282,6 @@ fn shown(quote: &str) -> String {
     text
 }
 
-/// The text for a question without an answer, in the question's language where there is a translation.
-fn nothing_found(question: &str, near: &[(String, u32)]) -> String {
-    let language = whatlang::detect(question).filter(|found| found.is_reliable()).map(|found| found.lang());
-    let (nothing, nearest, page) = match language {
-        Some(whatlang::Lang::Deu) => {
-            ("Dazu habe ich in den Dokumenten nichts gefunden.", "Am nächsten kommen", "Seite")
-        }
-        Some(whatlang::Lang::Spa) => {
-            ("No encontré nada sobre esto en los documentos.", "Lo más cercano", "página")
-        }
-        Some(whatlang::Lang::Fra) => {
-            ("Je n’ai rien trouvé à ce sujet dans les documents.", "Le plus proche", "page")
-        }
-        Some(whatlang::Lang::Cmn) => ("文档中没有找到相关内容。", "最接近的是", "页"),
-        _ => ("I found nothing in the documents that answers this.", "The nearest passages are", "page"),
-    };
-    let mut places: Vec<String> =
-        near.iter().map(|(name, number)| format!("{name}, {page} {number}")).collect();
-    places.dedup();
-    if places.is_empty() {
-        nothing.to_string()
-    } else {
-        format!("{nothing} {nearest}: {}.", places.join("; "))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -302,12 +290,5 @@ mod tests {
     fn numbers_of_the_document_are_not_taken_for_ours() {
         assert_eq!(shown("As  shown\n[7], [x] and [12]."), "As shown (7), [x] and (12).");
         assert_eq!(shown("[["), "[[");
-    }
-
-    #[test]
-    fn whoever_gets_no_answer_hears_what_is_near() {
-        let near = [("a.md".to_string(), 1), ("a.md".to_string(), 1), ("b.md".to_string(), 3)];
-        let said = nothing_found("Which volcano erupted near the city of Naples?", &near);
-        assert!(said.ends_with("The nearest passages are: a.md, page 1; b.md, page 3."), "{said}");
     }
 }

@@ -1,16 +1,31 @@
 //! The chat path: understand → search → answer → verify.
 //!
 //! - [`Chat::ask`] tells the path; [`Answering`] is the answer on its way, every citation checked.
-//! - [`understand`] turns a conversation into one question; [`mod@prompt`] is what a language model is told.
-//! - [`Extractive`] answers by quoting; other answerers are behind the seam.
+//! - [`intent`] tells what is wanted, [`understand`] turns a conversation into one question, [`gather`] finds what to
+//!   answer from; [`mod@prompt`] is what a language model is told.
+//! - [`Extractive`] answers by quoting: [`pick`] weighs sentences and rows, [`summary`], [`compare`] and [`beside`] pick
+//!   in other ways, [`listing`] lists documents. Other answerers are behind the seam.
 //! - [`draft`] reads what a model writes, [`verify`] checks it against the pages, [`locate`] finds quotes there.
 
+mod alike;
 mod answering;
+mod arithmetic;
+mod beside;
+mod compare;
 mod draft;
 mod extract;
+mod gather;
+mod intent;
+mod kind;
+mod language;
+mod listing;
 mod locate;
+mod phrases;
+mod pick;
 pub mod prompt;
 mod request;
+mod summary;
+mod table;
 mod told;
 mod understand;
 mod units;
@@ -24,6 +39,10 @@ use std::{
 
 pub use answering::Answering;
 pub use extract::Extractive;
+use extract::Known;
+use gather::{Found, SUMMARISED};
+use intent::Intent;
+use language::Language;
 pub use request::{ChatRequest, ChatWorkDone, Finish, Outcome};
 pub use verify::Citation;
 
@@ -33,12 +52,12 @@ use crate::{
     cost,
     ids::{ChunkId, FileId},
     seams::{
-        answerer::{Answerer, Brief, Format, Passage},
-        catalog::{Catalog, FileRecord},
+        answerer::{Answerer, Brief, Format, Passage, Piece, Pieces},
+        catalog::Catalog,
         embedder::Embedder,
         index::Index,
     },
-    search::{Hit, Search, SearchHits, SearchRequest},
+    search::{Hit, Search, SearchRequest},
     turnstile::Pass,
 };
 
@@ -64,25 +83,6 @@ pub struct Chat {
     answerer: Arc<dyn Answerer>,
 }
 
-/// What an answer is made from.
-struct Found {
-    passages: Vec<Passage>,
-    /// The right to read the box of each file.
-    files: HashMap<FileId, Reading>,
-    /// The closest passages, for a question that gets no answer.
-    near: Vec<(String, u32)>,
-    warnings: Vec<String>,
-    /// What the search cost.
-    search_units: u64,
-}
-
-/// What is known of a file.
-struct Known {
-    name: String,
-    /// The right to read its box.
-    reading: Reading,
-}
-
 impl Chat {
     /// A chat that searches and reads these, and answers by this answerer.
     pub fn new(
@@ -102,8 +102,12 @@ impl Chat {
 
     /// What an answer can cost here.
     pub fn bounds(&self, request: &ChatRequest) -> cost::Bounds {
-        let passages =
-            if request.full_context { FULL_CONTEXT } else { request.max_sources * LONGEST_PASSAGE };
+        let passages = match intent::of(&request.turns, Language::of(&request.turns)) {
+            Intent::Talk(_) | Intent::Documents(None) => return cost::Bounds { min: 1, max: 1 },
+            _ if request.full_context => FULL_CONTEXT,
+            Intent::Summary(_) => SUMMARISED * LONGEST_PASSAGE,
+            _ => request.max_sources * LONGEST_PASSAGE,
+        };
         let context = passages.saturating_add(self.told(request));
         let generated = request.sampling.max_tokens.unwrap_or(usize::MAX).min(self.answerer.longest());
         let search = self.search.bounds(&searched(request, ""));
@@ -142,77 +146,68 @@ impl Chat {
         turn: Pass,
     ) -> Result<Answering, Fault> {
         request.check()?;
+        let language = Language::of(&request.turns);
+        let intent = intent::of(&request.turns, language);
         let question = understood(&request)?;
         self.prepare(&mut request)?;
+        let asked = Asked { reading, intent, question, language };
+        match &asked.intent {
+            Intent::Talk(reply) => {
+                let reply = vec![Piece::Plain(reply.clone())];
+                return Ok(self.begun(&asked, &request, Found::default(), Known::boxed(reply)));
+            }
+            Intent::Documents(topic) if request.format == Format::Text => {
+                let (found, pieces) = turn.serve(self.documents(&asked, &request, topic.as_deref())).await?;
+                return Ok(self.begun(&asked, &request, found, Known::boxed(pieces)));
+            }
+            _ => {}
+        }
         let told = self.told(&request);
         request.max_context_tokens = request.max_context_tokens.saturating_sub(told);
-        let Found { passages, files, near, warnings, search_units } =
-            turn.serve(self.passages(readings, &request, &question)).await?;
-        let context_tokens = self.tokens(passages.iter().map(|passage| passage.chunk.text.as_str())) + told;
+        let (found, pieces) = if self.answerer.is_told() {
+            let found = turn.serve(self.gather(&asked, &request)).await?;
+            drop(turn);
+            let pieces = match found.is_likely() {
+                true => self.answerer.answer(brief(&asked, &request, &found)).await?,
+                false => None,
+            };
+            (found, pieces)
+        } else {
+            turn.serve(self.quoted(&asked, &request)).await?
+        };
+        Ok(self.begun(&asked, &request, found, pieces))
+    }
+
+    /// The answer that begins with what was found.
+    fn begun(
+        &self,
+        asked: &Asked<'_>,
+        request: &ChatRequest,
+        found: Found,
+        pieces: Option<Box<dyn Pieces>>,
+    ) -> Answering {
+        let told = self.told(request);
+        let read = self.tokens(found.passages.iter().map(|passage| passage.chunk.text.as_str()));
         let asked_tokens = match told {
             0 => self.tokens(request.turns.iter().map(|turn| turn.text.as_str())),
             _ => 0, // counted with the context
         };
-        let brief = Brief {
-            question: question.clone(),
-            turns: request.turns,
-            wishes: request.wishes,
-            passages: passages.clone(),
-            sampling: request.sampling.clone(),
-            format: request.format.clone(),
-        };
-        let found = passages.iter().any(|passage| passage.score >= LEAST);
-        let answering = async { if found { self.answerer.answer(brief).await } else { Ok(None) } };
-        let pieces = match self.answerer.is_told() {
-            false => turn.serve(answering).await?,
-            true => {
-                drop(turn);
-                answering.await?
-            }
-        };
-        let verifier = verify::Verifier::new(self.index.clone(), files, question.clone(), passages);
+        // What no document was read for costs no context.
+        let context_tokens = if found.passages.is_empty() { 0 } else { read + told };
+        let (index, question) = (self.index.clone(), asked.question.clone());
+        let verifier = verify::Verifier::new(index, *asked.reading, question, found.passages);
         let answer = answering::Begun {
             verifier,
-            near,
-            question,
+            near: found.near,
+            language: asked.language,
             embedder: self.embedder.clone(),
-            sampling: request.sampling,
-            format: request.format,
-            search_units,
+            sampling: request.sampling.clone(),
+            format: request.format.clone(),
+            search_units: found.search_units,
             context_tokens,
             asked_tokens,
         };
-        Ok(Answering::new(answer, pieces, warnings))
-    }
-
-    /// Finds the passages to answer from.
-    async fn passages(
-        &self,
-        readings: &[Reading],
-        request: &ChatRequest,
-        question: &str,
-    ) -> Result<Found, Fault> {
-        let SearchHits { hits, work, .. } = self.search.across(readings, searched(request, question)).await?;
-        let search_units = cost::search(&work, hits.len());
-        let mut known = self.known(readings, hits.iter().map(|hit| hit.id.file)).await?;
-        let mut passages: Vec<Passage> = hits.into_iter().filter_map(|hit| passage(hit, &known)).collect();
-        let near = passages.iter().take(3).map(|near| (near.file_name.clone(), near.chunk.page)).collect();
-        let mut warnings = Vec::new();
-        if request.full_context && !passages.is_empty() {
-            match self.whole(readings, request, &passages).await? {
-                Some((whole, more)) => {
-                    passages = whole;
-                    known.extend(more);
-                }
-                None => warnings.push(
-                    "the documents are too long to be read in full; the best passages were used instead"
-                        .into(),
-                ),
-            }
-        }
-        self.shorten(&mut passages, request.max_context_tokens);
-        let files = known.into_iter().map(|(file, known)| (file, known.reading)).collect();
-        Ok(Found { passages, files, near, warnings, search_units })
+        Answering::new(answer, pieces, found.warnings)
     }
 
     /// Keeps the passages that fit; the best one stays in any case.
@@ -287,6 +282,28 @@ impl Chat {
 
     fn tokens<'a>(&self, texts: impl Iterator<Item = &'a str>) -> usize {
         texts.map(|text| self.embedder.count_tokens(text)).sum()
+    }
+}
+
+/// What was asked, and by whom.
+struct Asked<'a> {
+    reading: &'a Reading,
+    intent: Intent,
+    /// Understood on its own.
+    question: String,
+    language: Language,
+}
+
+/// All that an answerer is told.
+fn brief(asked: &Asked<'_>, request: &ChatRequest, found: &Found) -> Brief {
+    Brief {
+        question: asked.question.clone(),
+        turns: request.turns.clone(),
+        wishes: request.wishes.clone(),
+        task: found.task.clone(),
+        passages: found.passages.clone(),
+        sampling: request.sampling.clone(),
+        format: request.format.clone(),
     }
 }
 

@@ -3,7 +3,10 @@
 //! "What was the revenue of Acme in 2022?", then "and in 2023?": the second turn lacks what and who, so it takes both
 //! from the first, but not the time, which it has. No model is asked.
 
-use super::words::{self, Word};
+use super::{
+    intent,
+    words::{self, Word},
+};
 use crate::seams::answerer::{Speaker, Turn};
 
 /// Words that stand for something said before.
@@ -13,6 +16,8 @@ const POINTING: &[&str] = &[
     "er", "sie", "es", "ihn", "ihm", "ihr", "dies", "diese", "dieser", "dieses", "dort", "davon", "dafür",
     "damit", // German
     "él", "ella", "ellos", "ellas", "eso", "esa", "ese", "esto", "allí", // Spanish
+    "ele", "eles", "elas", "isso", "disso", "nele", "nela", "dele", "dela", // Portuguese
+    "lui", "lei", "loro", "essa", "esso", "questo", "quello", // Italian
     "il", "elle", "ils", "elles", "cela", "ça", "celui", "celle", "y", "en", // French
 ];
 /// Words at the start of a turn that continues the last one.
@@ -41,6 +46,11 @@ const GOING_ON: &[&str] = &[
     "mais",
     "ou",
     "alors", // French
+    "e",
+    "mas",
+    "então", // Portuguese
+    "ma",
+    "allora", // Italian
 ];
 /// Names of times besides years and numbers of dates.
 const TIMES: &[&str] = &[
@@ -127,12 +137,20 @@ pub(super) fn question(turns: &[Turn]) -> String {
     let mut answer = "";
     for turn in turns {
         match turn.speaker {
+            // Nobody refers back to a greeting.
+            Speaker::User if intent::is_talk(&turn.text) => {}
             Speaker::User if question.is_empty() => question = turn.text.trim().to_string(),
             Speaker::User => question = completed(turn.text.trim(), &question, answer),
             Speaker::Assistant => answer = &turn.text,
         }
     }
     question
+}
+
+/// The question before the last turn of whoever asks; empty where there is none.
+pub(super) fn question_before(turns: &[Turn]) -> String {
+    let last = turns.iter().rposition(|turn| turn.speaker == Speaker::User).unwrap_or(0);
+    question(&turns[..last])
 }
 
 /// The turn with what it lacks, taken from the question and the answer before it.

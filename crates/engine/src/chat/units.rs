@@ -1,15 +1,36 @@
 //! Cuts a passage into what can be quoted alone: a sentence, an item of a list, a row of a table.
 
-use std::ops::Range;
+use std::{ops::Range, sync::Arc};
 
-use crate::ingest::chunk::sentences;
+use super::table::{self, Row, Table};
+use crate::{ingest::chunk::sentences, seams::index::Chunk};
 
-/// The places that can be quoted, in order, in bytes. Headings are none: they name, they do not say.
-pub(super) fn units(text: &str) -> Vec<Range<usize>> {
+/// A part of a passage that can be quoted alone.
+#[derive(Debug, Clone)]
+pub(super) struct Unit {
+    /// Where it is in the passage, in bytes.
+    pub(super) place: Range<usize>,
+    /// What is known of it where it is a row of a table.
+    pub(super) row: Option<Row>,
+    /// Whether it is an item of a list.
+    pub(super) item: bool,
+}
+
+/// The units of a passage, in order. Headings are none: they name, they do not say. Nor are the headers of tables.
+pub(super) fn of(chunk: &Chunk) -> Vec<Unit> {
+    read(&chunk.text, &chunk.lead, chunk.section.last().map_or("", String::as_str))
+}
+
+/// The units of a text below this lead and heading.
+pub(super) fn read(text: &str, lead: &str, heading: &str) -> Vec<Unit> {
     let mut units = Vec::new();
-    let mut block: Option<Range<usize>> = None;
+    let mut block: Option<(Range<usize>, bool)> = None;
+    // The table that rows belong to, and what was said right above.
+    let mut table: Option<Arc<Table>> = None;
+    let mut above = heading.to_string();
     let mut at = 0;
-    for line in text.split_inclusive('\n') {
+    let mut lines = text.split_inclusive('\n').peekable();
+    while let Some(line) = lines.next() {
         let (start, end) = (at, at + line.len());
         at = end;
         let trimmed = line.trim();
@@ -19,29 +40,46 @@ pub(super) fn units(text: &str) -> Vec<Range<usize>> {
         if trimmed.is_empty() || is_heading(trimmed) || row || marker > 0 {
             close(text, block.take(), &mut units);
         }
+        if !row && !trimmed.is_empty() {
+            table = None;
+            above = trimmed.trim_start_matches('#').trim().to_string();
+        }
         if trimmed.is_empty() || is_heading(trimmed) {
             continue;
         }
         if row {
-            let rule = trimmed.chars().all(|character| matches!(character, '|' | '-' | ':' | ' '));
-            if !rule {
-                units.push(start + indent..start + indent + trimmed.len());
+            let place = start + indent..start + indent + trimmed.len();
+            if table::is_rule(trimmed) {
+                continue;
             }
+            if lines.peek().is_some_and(|next| table::is_rule(next.trim())) {
+                table = Some(Arc::new(Table::new(&above, trimmed)));
+                continue;
+            }
+            let first = units.last().is_none_or(|unit: &Unit| unit.place.end < start.saturating_sub(1));
+            let known = table.get_or_insert_with(|| Arc::new(Table::below(lead, heading)));
+            if first && known.is_more_header(trimmed) {
+                table = Some(Arc::new(known.with_more_header(trimmed)));
+                continue;
+            }
+            let row = Row::new(known.clone(), trimmed, place.start);
+            units.push(Unit { place, row: Some(row), item: false });
             continue;
         }
         block = match block {
-            Some(open) => Some(open.start..end),
-            None => Some(start + indent + marker..end),
+            Some((open, item)) => Some((open.start..end, item)),
+            None => Some((start + indent + marker..end, marker > 0)),
         };
     }
     close(text, block, &mut units);
     units
 }
 
-fn close(text: &str, block: Option<Range<usize>>, units: &mut Vec<Range<usize>>) {
-    if let Some(block) = block {
+fn close(text: &str, block: Option<(Range<usize>, bool)>, units: &mut Vec<Unit>) {
+    if let Some((block, item)) = block {
         let found = sentences::split(&text[block.clone()]);
-        units.extend(found.into_iter().map(|range| block.start + range.start..block.start + range.end));
+        let place = |range: Range<usize>| block.start + range.start..block.start + range.end;
+        units.extend(found.into_iter().map(|range| Unit { place: place(range), row: None, item }));
     }
 }
 
@@ -66,22 +104,32 @@ fn list_marker(line: &str) -> usize {
 mod tests {
     use super::*;
 
+    fn parts(text: &str) -> Vec<&str> {
+        read(text, "", "").into_iter().map(|unit| &text[unit.place]).collect()
+    }
+
     #[test]
-    fn sentences_items_and_rows_stand_alone() {
+    fn sentences_items_and_rows_stand_alone_and_headers_do_not() {
         let text = "# Warranty\n\nIt lasts two\nyears. It covers parts.\n- one thing\n- another\n\n| a | b |\n|---|---|\n| 1 | 2 |\n1. first";
-        let parts: Vec<&str> = units(text).into_iter().map(|range| &text[range]).collect();
         assert_eq!(
-            parts,
-            [
-                "It lasts two\nyears.",
-                "It covers parts.",
-                "one thing",
-                "another",
-                "| a | b |",
-                "| 1 | 2 |",
-                "first"
-            ]
+            parts(text),
+            ["It lasts two\nyears.", "It covers parts.", "one thing", "another", "| 1 | 2 |", "first"]
         );
-        assert!(units("").is_empty() && units("# Only a heading").is_empty());
+        assert!(parts("").is_empty() && parts("# Only a heading").is_empty());
+    }
+
+    #[test]
+    fn rows_know_their_columns_and_what_the_table_is_called() {
+        let text =
+            "Ducks counted:\n\n| Kind | Year | |\n|---|---|---|\n| | 2021 | 2022 |\n| Teal | 12 | 15 |\n";
+        let units = read(text, "", "Birds");
+        assert_eq!(units.len(), 2);
+        let row = units[1].row.as_ref().unwrap();
+        assert_eq!(row.table.title, "Ducks counted");
+        assert_eq!(row.table.columns, ["Kind", "Year 2021", "2022"]);
+        let cut = read("| Teal | 12 |\n| Mallard | 40 |", "Table 3. Ducks\n| Kind | Count |", "Birds");
+        assert_eq!(cut.len(), 2);
+        let row = cut[1].row.as_ref().unwrap();
+        assert_eq!((row.table.title.as_str(), &row.table.columns[1][..]), ("Table 3. Ducks", "Count"));
     }
 }

@@ -4,9 +4,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use super::{
     draft::{Mark, Part, Sentence},
-    locate,
-    units::units,
-    words,
+    locate, units, words,
 };
 use crate::{
     Fault,
@@ -211,7 +209,7 @@ fn supporting(said: &str, text: &str) -> Option<std::ops::Range<usize>> {
             words::telling(&text[place.clone()]).into_iter().map(|word| word.stem).collect();
         wanted.iter().filter(|word| there.contains(word)).count() as f64 / wanted.len() as f64
     };
-    let scored = units(text).into_iter().map(|place| (share(&place), place));
+    let scored = units::read(text, "", "").into_iter().map(|unit| (share(&unit.place), unit.place));
     let (share, place) = scored.max_by(|(a, _), (b, _)| a.total_cmp(b))?;
     (share >= SUPPORT).then_some(place)
 }

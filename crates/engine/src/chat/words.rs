@@ -26,7 +26,18 @@ const EMPTY: &[&str] = &[
     // French
     "au", "aux", "avec", "ce", "ces", "cette", "combien", "comment", "dans", "du", "elle", "est", "et", "il",
     "ils", "je", "le", "les", "leur", "mais", "ne", "nous", "on", "où", "ou", "par", "pas", "pour", "quand",
-    "quel", "quelle", "quelles", "quels", "qui", "sa", "ses", "sont", "sur", "une", "vous",
+    "quel", "quelle", "quelles", "quels", "qui", "sa", "ses", "sont", "sur", "une",
+    "vous", // Portuguese
+    "à", "ao", "aos", "as", "às", "até", "com", "da", "das", "do", "dos", "e", "é", "em", "esse", "foi",
+    "foram", "há", "isso", "mais", "mas", "na", "nas", "nos", "não", "onde", "os", "pela", "pelo", "qual",
+    "quais", "quando", "quanta", "quantas", "quanto", "quantos", "quem", "são", "sua", "seu", "também",
+    "tem", "têm", "um", "uma", // Italian
+    "alla", "allo", "che", "chi", "ci", "cosa", "dal", "dalla", "degli", "dei", "della", "delle", "dello",
+    "di", "dove", "gli", "ha", "hanno", "i", "il", "nel", "nella", "non", "per", "quale", "quali", "quante",
+    "quanti", "questo", "si", "sono", "sul", "sulla", "suo", "tra",
+    "uno", // and more German, Spanish and French
+    "hatte", "hatten", "wurden", "gab", "welch", "cuánta", "cuantos", "cuantas", "cual", "quien", "tienen",
+    "fueron", "son", "était", "étaient", "avait", "ont", "des", "quoi", "leurs",
 ];
 
 /// Endings that forms of a word differ by, longest first.

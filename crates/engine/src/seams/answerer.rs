@@ -65,6 +65,38 @@ pub struct Passage {
     pub score: f32,
 }
 
+/// One of several things that are compared.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Side {
+    /// What it is called.
+    pub name: String,
+    /// What is asked of it.
+    pub question: String,
+}
+
+/// Where to look from what was answered last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    /// What stands behind it.
+    After,
+    /// What stands before it.
+    Before,
+}
+
+/// What to do with the passages.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Task {
+    /// Answer the question.
+    #[default]
+    Answer,
+    /// Say in short what they say.
+    Summary,
+    /// Say what they say of each of these.
+    Comparison(Vec<Side>),
+    /// Say what stands next to what was answered last.
+    Beside(Direction),
+}
+
 /// All that an answerer is told.
 #[derive(Debug, Clone, Default)]
 pub struct Brief {
@@ -75,6 +107,8 @@ pub struct Brief {
     /// Instructions about tone and language, from system and developer messages. They never lift the rule that only the
     /// passages count.
     pub wishes: Vec<String>,
+    /// What is wanted of them.
+    pub task: Task,
     /// What to answer from.
     pub passages: Vec<Passage>,
     /// How to choose words.
@@ -99,6 +133,11 @@ pub enum Piece {
     Text(String),
     /// Words of a passage, exactly: its number, and the place in its text in bytes.
     Quote(usize, Range<usize>),
+    /// A row of a table or a part of it: the number of its passage, its place there, and how it reads as a sentence.
+    Row(usize, Range<usize>, String),
+    /// Words of the server's own that claim nothing of the documents, such as the name of a file. Only answerers in this
+    /// process give them.
+    Plain(String),
     /// What was read and written, where the model says so.
     Tokens(Tokens),
     /// The model stopped because it had written as much as it may.

@@ -1,0 +1,114 @@
+//! Words that people use for the same thing, so that a question finds the sentence which calls it otherwise.
+//!
+//! Small and general on purpose: the words of everyday business, in the languages that fixed sentences are written in. A word
+//! that is only alike counts less than the word itself.
+
+use super::words;
+
+/// What a word counts that is only like the one asked for.
+pub(super) const LIKE: f32 = 0.75;
+
+/// Each line is one thing.
+const GROUPS: &[&str] = &[
+    "employ employs employed employees employee workforce staff headcount personnel mitarbeiter beschäftigte belegschaft angestellte empleados plantilla personal trabajadores salariés employés effectif effectifs funcionários colaboradores empregados dipendenti organico",
+    "headquarters headquarter headquartered headoffice offices office seat hauptsitz sitz zentrale sede siège domicilio sedi",
+    "turnover revenue revenues sales umsatz erlöse ingresos facturación ventas receita receitas faturamento vendas fatturato ricavi vendite",
+    "profit earnings income gewinn ertrag beneficio ganancia bénéfice lucro utile",
+    "price prices cost costs costing fee fees charge charges amount rate preis preise kosten kostet gebühr betrag precio precios coste costo cuesta cuestan tarifa prix coût coûte coûtent tarif preço preços custo custa custam taxa prezzo prezzi costa costano tariffa",
+    "weigh weighs weight weighed heavy heavier mass gewicht wiegt wiegen schwer schwerer peso pesa pesan pesado poids pèse pèsent masse massa pesam kg",
+    "warranty guarantee guaranteed garantie gewährleistung garantía garantia garanzia",
+    "delivery deliver delivered deliveries shipping shipped ship ships shipment dispatch dispatched lieferung geliefert liefern lieferzeit versand versandt verschickt entrega entregado envío enviado livraison livré expédition expédié entregue envio enviada consegna consegnato spedizione spedito",
+    "participate participated participants participant attended attend assigned enrolled recruited joined teilgenommen teilnehmer nahmen participaron participantes participé participants participaram partecipato partecipanti",
+    "missed miss absent absence missing excused apologies abwesend fehlte fehlten entschuldigt ausente ausentes faltó absents absente excusés faltou faltaram assente assenti",
+    "attended present attendees attendance anwesend teilnehmer asistieron presentes asistentes présents présent presenti",
+    "height high tall hoch höhe altura alto haut hauteur altezza",
+    "width wide broad breit breite anchura ancho largeur large largura larghezza largo",
+    "length lang länge longitud longueur comprimento lunghezza",
+    "colour color colours colors farbe farben couleur couleurs cor cores colore colori",
+    "owner responsible owns lead leads leader head heads manager manages director directs leitet leiter leiterin verantwortlich zuständig responsable dirige director directora encargado dirigé directeur directrice responsável diretor diretora responsabile direttore",
+    "address located location adresse anschrift dirección ubicación emplacement endereço localização indirizzo",
+    "phone telephone telefon tel teléfono téléphone telefone telefono",
+    "begin begins began begun start starts started starting opens beginnt beginn anfang empieza comienza inicio comienzo commence début começa início comincia inizia inizio",
+    "end ends ended ending finish finishes finished expire expires closes endet ende termina fin finaliza finit termine fim fine finisce scade",
+    "buy bought purchase purchased acquire acquired acquisition gekauft kaufen erworben compra comprado adquirió achat acheté acquis comprou adquirido acquisto acquistato",
+    "rent lease miete pacht alquiler renta loyer aluguel affitto",
+    "salary wage wages pay gehalt lohn salario sueldo salaire salário stipendio",
+    "holiday holidays vacation leave urlaub ferien vacaciones vacances férias ferie",
+    "deadline due frist fällig abgabetermin plazo límite délai échéance prazo scadenza",
+    "date day datum tag fecha date jour data giorno",
+    "founded established founding created gegründet gründung fundada fundado fundación fondée fondé fondation fundação fondata fondato",
+    "allowed permitted may permission erlaubt gestattet dürfen permitido permite permis autorisé permitida permesso consentito",
+    "forbidden prohibited banned verboten untersagt prohibido prohibida interdit interdite proibido proibida vietato",
+    "customer customers client clients kunde kunden cliente clientes clienti",
+    "number count quantity qty total anzahl menge número cantidad nombre quantité quantidade numero quantità",
+    "name names namen nombre nombres nom noms nome nomes nomi",
+    "power wattage watt leistung potencia puissance potência potenza",
+    "speed fast velocity geschwindigkeit schnell velocidad vitesse velocidade velocità",
+    "people persons inhabitants population residents einwohner bevölkerung personen habitantes población habitants população abitanti popolazione",
+    "died death dead killed deaths starb gestorben tot murió muerte mort décès morreu morte morto",
+    "born birth geboren geburt nació nacimiento né naissance nasceu nascimento nato nascita",
+    "increase increased rise rose risen grew growth gestiegen wuchs wachstum aumentó creció aumento augmenté hausse cresceu crescimento aumentato crescita",
+    "decrease decreased fall fell fallen drop dropped decline declined gesunken fiel rückgang disminuyó cayó baissé baisse caiu diminuiu calato diminuito",
+    "battery batteries accumulator akku batterie batería baterías pile bateria baterias batteria",
+    "return returns refund refunded rückgabe erstattung devolución reembolso retour remboursement devolução restituzione rimborso",
+    "cancel cancelled cancellation terminate termination kündigen kündigung stornierung cancelar cancelación résilier résiliation annulation cancelamento rescisão disdetta annullamento",
+    "repair repairs repaired fix fixed reparatur repariert reparación réparation réparé reparação riparazione",
+    "meeting minutes sitzung besprechung protokoll reunión réunion reunião riunione",
+    "author wrote written autor verfasser verfasst escribió autora auteur écrit escreveu escrito autore scritto",
+    "supplier suppliers vendor vendors provider lieferant proveedor fournisseur fornecedor fornitore",
+    "temperature temperatur temperatura température",
+    "size dimensions measurements größe abmessungen maße tamaño medidas dimensiones taille tamanho dimensões dimensioni misure",
+    "capacity volume kapazität fassungsvermögen volumen capacidad capacité capacidade capacità",
+    "stock inventory bestand lager existencias inventario stocks estoque scorte",
+    "email mail e-mail correo courriel",
+    "penalty fine fines strafe bußgeld multa sanción amende multas sanzione",
+    "approve approved approval genehmigt beschlossen aprobó aprobado approuvé approbation aprovou aprovado approvato",
+    "train bus car vehicle fahrzeug auto coche vehículo voiture véhicule carro veículo auto veicolo",
+];
+
+/// The stems of words for the same thing as this stem, itself left out.
+pub(super) fn of(stem: &str) -> Vec<String> {
+    let mut alike: Vec<String> = Vec::new();
+    for group in GROUPS {
+        let stems: Vec<String> = group.split(' ').map(words::stem).collect();
+        if stems.iter().any(|known| known == stem) {
+            alike.extend(stems.into_iter().filter(|known| known != stem));
+        }
+    }
+    alike.sort_unstable();
+    alike.dedup();
+    alike
+}
+
+/// Further words to search for, where a question's own find nothing: those of the same language, as far as letters tell.
+pub(super) fn expanded(question: &str) -> Option<String> {
+    const MOST: usize = 8;
+    let asked = words::telling(question);
+    let mut more: Vec<&str> = Vec::new();
+    for group in GROUPS {
+        let known: Vec<&str> = group.split(' ').collect();
+        if asked.iter().any(|word| known.iter().any(|known| words::stem(known) == word.stem)) {
+            let fresh = |word: &&str| !asked.iter().any(|asked| asked.stem == words::stem(word));
+            more.extend(known.into_iter().filter(fresh).take(4));
+        }
+    }
+    more.truncate(MOST);
+    (!more.is_empty()).then(|| format!("{question} {}", more.join(" ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn other_words_for_the_same_thing_are_known() {
+        let alike = |a: &str, b: &str| of(&words::stem(a)).contains(&words::stem(b));
+        assert!(
+            alike("employ", "workforce") && alike("headquartered", "offices") && alike("turnover", "revenue")
+        );
+        assert!(alike("weigh", "weight") && alike("cuesta", "price") && alike("Garantie", "warranty"));
+        assert!(!alike("duck", "revenue") && of("duck").is_empty());
+        assert!(expanded("How many people does it employ?").unwrap().contains("workforce"));
+        assert_eq!(expanded("Where do ducks nest?"), None);
+    }
+}

@@ -1,0 +1,324 @@
+//! Comparisons: what is compared, and a cited line for each side, or that nothing is said of it.
+
+use super::{
+    extract::{Extractive, is_enough, quotes},
+    language::Language,
+    phrases,
+    pick::{Wanted, stems},
+    words,
+};
+use crate::{
+    Fault,
+    seams::answerer::{Passage, Piece, Side},
+};
+
+/// Things compared at most; a longer list is a question about a list.
+const MOST_SIDES: usize = 4;
+/// How far below an answer's a line of a comparison may be: it must name its side.
+const SLACK: f32 = 1.5;
+
+/// A line for each side; none where the documents say nothing of any.
+pub(super) async fn pieces(
+    extractive: &Extractive,
+    sides: &[Side],
+    passages: &[Passage],
+    language: Language,
+) -> Result<Vec<Piece>, Fault> {
+    let (mut pieces, mut found) = (Vec::new(), false);
+    for side in sides {
+        let wanted = Wanted { question: &side.question, ..Wanted::default() };
+        let weighed = extractive.weighed(&wanted, passages).await?;
+        let name = stems(&side.name);
+        // What names the side: it must stand in the sentence, or right above it.
+        let names = |text: &str| {
+            let there = stems(text);
+            name.iter().all(|word| there.contains(word))
+        };
+        let best = weighed.into_iter().find(|sentence| {
+            let passage = &passages[sentence.passage];
+            let above = format!(
+                "{} {}",
+                passage.chunk.section.join(" "),
+                passage.file_name.replace(['_', '-', '.'], " ")
+            );
+            is_enough(sentence.sum + SLACK) && names(&format!("{} {above}", sentence.text(passages)))
+        });
+        let line = if pieces.is_empty() { "" } else { "\n" };
+        pieces.push(Piece::Plain(format!("{line}- {}: ", side.name)));
+        match best {
+            Some(best) => {
+                found = true;
+                pieces.extend(quotes(&[best], passages));
+            }
+            None => pieces.push(Piece::Plain(phrases::lacking(language).to_string())),
+        }
+    }
+    Ok(if found { pieces } else { Vec::new() })
+}
+
+/// The things that a text compares; `None` where it compares none.
+pub(super) fn sides(text: &str) -> Option<Vec<Side>> {
+    const COMPARING: &str = "compare|compare the|contrast|comparison of|comparison between|difference between|\
+        differences between|differ between|vergleiche|vergleich|vergleichen sie|unterschied zwischen|\
+        unterschiede zwischen|unterscheidet sich zwischen|compara|comparar|comparación entre|\
+        diferencia entre|diferencias entre|comparez|comparer|différence entre|différences entre|\
+        comparaison entre|comparação entre|diferença entre|diferenças entre|confronta|confrontare|\
+        differenza tra|differenza fra|differenze tra|differenze fra";
+    let text = text.trim().trim_end_matches(['?', '.', '!', ' ']);
+    let lower = text.to_lowercase();
+    // Offsets of the lower-case text are used below, so both must have the same bytes.
+    if lower.len() != text.len() {
+        return None;
+    }
+    let starts = |phrase: &str| {
+        let at = lower.find(&format!("{phrase} "))?;
+        let before = lower[..at].trim_end();
+        (before.is_empty() || at > 0 && lower[..at].ends_with(' ')).then_some((at, at + phrase.len() + 1))
+    };
+    let found = COMPARING.split('|').filter_map(|phrase| starts(phrase)).max_by_key(|(_, end)| *end);
+    let (body, aspect) = match found {
+        Some((at, end)) => {
+            // "the price difference between A and B": the price is what is compared.
+            let before = words::telling(&text[..at]);
+            let aspect: Vec<&str> =
+                before.iter().map(|word| word.text).filter(|word| !is_polite(word)).collect();
+            (&text[end..], aspect.join(" "))
+        }
+        None => {
+            let versus = [" versus ", " vs. ", " vs ", " contra ", " gegenüber "]
+                .iter()
+                .any(|sign| lower.contains(sign));
+            let choice = chosen_from(text, &lower)?;
+            if !versus && choice.1.is_empty() {
+                return None;
+            }
+            choice
+        }
+    };
+    read(body, &aspect)
+}
+
+fn is_polite(word: &str) -> bool {
+    const POLITE: &str = "please|can|could|you|give|show|explain|describe|main|big|key|bitte|kannst|könnten|explica|explique|\
+        puedes|pouvez|peux|pode|puoi|favor|make|list|there|difference|differences|gibt|hay|existe|\
+        comparison|quel|quelle|principal|principales|principaux";
+    POLITE.split('|').any(|known| known == word.to_lowercase())
+}
+
+/// "Which is heavier, A or B?", "A vs B": what is compared, and in what respect.
+fn chosen_from<'a>(text: &'a str, lower: &str) -> Option<(&'a str, String)> {
+    const CHOOSING: &str = "which|what|who|welche|welcher|welches|was|wer|cuál|qué|quién|lequel|laquelle|quel|quelle|qui|qual|\
+        quem|quale|chi|is|does";
+    const OR: &[&str] = &[" or ", " oder ", " o ", " ou "];
+    let first = lower.split(|character: char| !character.is_alphanumeric()).find(|word| !word.is_empty())?;
+    if CHOOSING.split('|').any(|known| known == first) && OR.iter().any(|or| lower.contains(or)) {
+        let comma = text.find([',', ':'])?;
+        let aspect: Vec<&str> = words::telling(&text[..comma]).iter().map(|word| word.text).collect();
+        return Some((&text[comma + 1..], aspect.join(" ")));
+    }
+    Some((text, String::new()))
+}
+
+/// Reads "the warranty of A and B regarding weight" as sides and what is asked of each.
+fn read(body: &str, aspect: &str) -> Option<Vec<Side>> {
+    const JOINING: &[&str] = &[
+        " and ",
+        " with ",
+        " to ",
+        " versus ",
+        " vs. ",
+        " vs ",
+        " or ",
+        " und ",
+        " mit ",
+        " oder ",
+        " y ",
+        " con ",
+        " o ",
+        " et ",
+        " avec ",
+        " ou ",
+        " à ",
+        " e ",
+        " com ",
+        " against ",
+        " against the ",
+        ", ",
+        " contra ",
+        " a ",
+        " gegenüber ",
+    ];
+    const RESPECT: &[&str] = &[
+        " in terms of ",
+        " regarding ",
+        " with regard to ",
+        " with respect to ",
+        " by ",
+        " concerning ",
+        " when it comes to ",
+        " bezüglich ",
+        " hinsichtlich ",
+        " beim ",
+        " bei der ",
+        " bei ",
+        " in bezug auf ",
+        " en cuanto a ",
+        " respecto a ",
+        " en termes de ",
+        " concernant ",
+        " quant à ",
+        " em termos de ",
+        " quanto a ",
+        " quanto ao ",
+        " in termini di ",
+        " per quanto riguarda ",
+        " in ",
+        " en ",
+    ];
+    let lower = body.to_lowercase();
+    if lower.len() != body.len() {
+        return None;
+    }
+    let respect = RESPECT.iter().filter_map(|sign| Some((lower.rfind(sign)?, sign.len()))).max();
+    // A year or another name behind "in" belongs to what is compared.
+    let respect = respect.filter(|(at, length)| {
+        let after = words::telling(&body[at + length..]);
+        !after.is_empty()
+            && after
+                .iter()
+                .all(|word| !words::is_number(word.text) && !word.text.starts_with(char::is_uppercase))
+            && JOINING.iter().any(|join| lower[..*at].contains(join))
+            && !JOINING.iter().any(|join| lower[at + length - 1..].contains(join))
+    });
+    let (body, respect) = match respect {
+        Some((at, length)) => (&body[..at], &body[at + length..]),
+        None => (body, ""),
+    };
+    let lower = body.to_lowercase();
+    let mut cuts: Vec<(usize, usize)> = Vec::new();
+    for join in JOINING {
+        cuts.extend(lower.match_indices(join).map(|(at, _)| (at, at + join.len())));
+    }
+    cuts.sort_unstable();
+    // One kind of word joins them all; " a " and " to " only where nothing clearer does.
+    let clear = |cut: &(usize, usize)| {
+        !matches!(&lower[cut.0..cut.1], " a " | " to " | " à " | " o " | " with " | " con " | " mit ")
+    };
+    if cuts.iter().any(clear) {
+        cuts.retain(clear);
+    }
+    let mut parts = Vec::new();
+    let mut from = 0;
+    for (start, end) in cuts {
+        if start >= from {
+            parts.push(body[from..start].trim());
+            from = end;
+        }
+    }
+    parts.push(body[from..].trim());
+    parts.retain(|part| !words::telling(part).is_empty());
+    if !(2..=MOST_SIDES).contains(&parts.len()) {
+        return None;
+    }
+    // "the warranty of A" gives every side its aspect.
+    const OF: &[&str] = &[
+        " of the ",
+        " of ",
+        " for the ",
+        " for ",
+        " des ",
+        " der ",
+        " von ",
+        " vom ",
+        " del ",
+        " de la ",
+        " de los ",
+        " de ",
+        " du ",
+        " do ",
+        " da ",
+        " di ",
+        " della ",
+    ];
+    let first = parts[0].to_lowercase();
+    let of = OF.iter().filter_map(|of| Some((first.find(of)?, of.len()))).min();
+    let (shared, named) = match of.filter(|_| first.len() == parts[0].len()) {
+        Some((at, length))
+            if parts[1..].iter().all(|part| !OF.iter().any(|of| part.to_lowercase().contains(of))) =>
+        {
+            (parts[0][..at].trim(), parts[0][at + length..].trim())
+        }
+        _ => ("", parts[0]),
+    };
+    let names: Vec<&str> =
+        [named].into_iter().chain(parts[1..].iter().copied()).map(without_article).collect();
+    let asked = [aspect, without_article(shared), respect.trim()].into_iter().filter(|part| !part.is_empty());
+    let asked = asked.collect::<Vec<_>>().join(" ");
+    Some(names.iter().map(|name| side(name, names[0], &asked)).collect())
+}
+
+/// One side. A bare year or number is one of what the first side names: "Acme in 2022 and 2023".
+fn side(name: &str, first: &str, asked: &str) -> Side {
+    let bare = |text: &str| words::telling(text).iter().all(|word| words::is_number(word.text));
+    let name = if bare(name) && !bare(first) {
+        let kept: Vec<&str> =
+            first.split(' ').filter(|word| !words::is_number(word.trim_matches(','))).collect();
+        format!("{} {name}", kept.join(" "))
+    } else {
+        name.to_string()
+    };
+    let question = if asked.is_empty() { name.clone() } else { format!("{asked} {name}") };
+    Side { name, question }
+}
+
+fn without_article(text: &str) -> &str {
+    const ARTICLES: &str = "the|a|an|der|die|das|den|dem|el|la|los|las|le|les|o|os|as|il|lo|gli|i|between|zwischen|entre|tra|\
+        del|al";
+    let mut text = text.trim();
+    while let Some((first, rest)) = text.split_once(' ') {
+        if !ARTICLES.split('|').any(|known| known == first.to_lowercase()) {
+            break;
+        }
+        text = rest.trim();
+    }
+    let text = text.strip_prefix("l'").or_else(|| text.strip_prefix("l’")).unwrap_or(text);
+    text.trim_matches([',', ';'])
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn comparisons_are_split_into_their_sides() {
+        let sides = |text: &str| {
+            let sides = super::sides(text).unwrap_or_else(|| panic!("{text}"));
+            sides.into_iter().map(|side| side.question).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            sides("Compare the warranty of the Aurora 300 and the Borealis 500."),
+            ["warranty Aurora 300", "warranty Borealis 500"]
+        );
+        assert_eq!(sides("Compare mallards and teals"), ["mallards", "teals"]);
+        assert_eq!(sides("Aurora 300 vs Borealis 500"), ["Aurora 300", "Borealis 500"]);
+        assert_eq!(
+            sides("What is the price difference between the K2-35 and the K2-40?"),
+            ["price K2-35", "price K2-40"]
+        );
+        assert_eq!(sides("Which is heavier, the K2-35 or the K2-40?"), ["heavier K2-35", "heavier K2-40"]);
+        assert_eq!(
+            sides("Compare the K2-35 with the K2-40 in terms of weight"),
+            ["weight K2-35", "weight K2-40"]
+        );
+        assert_eq!(
+            sides("Compare the revenue of Acme in 2022 and 2023"),
+            ["revenue Acme in 2022", "revenue Acme in 2023"]
+        );
+        assert_eq!(sides("Vergleiche den Preis von Aurora und Borealis"), ["Preis Aurora", "Preis Borealis"]);
+        assert_eq!(sides("Compara el peso del K2-35 y del K2-40").len(), 2);
+        assert_eq!(sides("Compare le prix de l'Aurora et de la Borealis").len(), 2);
+        for text in
+            ["How do prices compare?", "What was the revenue of Acme and Globex?", "Is it red or blue?"]
+        {
+            assert_eq!(super::sides(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! The answerer that needs no language model: it picks the sentences that answer and quotes them.
+//!
+//! Every sentence and row of the passages is weighed by its words ([`pick`](super::pick)) and by its similarity to the
+//! question as a vector. Where the best sum is low, there is no answer. Summaries, comparisons and what comes next are
+//! other ways of picking, in modules of their own.
+
+use std::{collections::VecDeque, ops::Range, sync::Arc};
+
+use async_trait::async_trait;
+use tokio::sync::Semaphore;
+
+use super::{
+    beside, compare,
+    language::Language,
+    pick::{Asked, Sentence, Wanted},
+    summary,
+};
+use crate::{
+    Fault,
+    seams::{
+        answerer::{Answerer, Brief, Format, Passage, Piece, Pieces, Speaker, Task},
+        embedder::{Embedder, Role},
+    },
+};
+
+/// Sentences that are embedded, the best by their words and passages: 40 find no more than these.
+const EMBEDDED: usize = 16;
+/// Answers whose sentences are embedded at the same time; more would only fill the model's queue and be refused.
+const AT_ONCE: usize = 64;
+/// Sentences in an answer at most.
+const MOST: usize = 3;
+/// Tokens of a sentence at most: those of a chunk.
+const LONGEST: usize = 250;
+/// How close to the best sum a further sentence must be, and a further sentence beside a row that answers.
+const CLOSE: f32 = 1.6;
+const CLOSE_TO_ROW: f32 = 0.3;
+/// If the best sentence's sum is below this, there is no answer: one in twelve such sentences would be one.
+const LEAST: f32 = -2.4;
+
+/// Answers by quoting.
+pub struct Extractive {
+    embedder: Arc<dyn Embedder>,
+    turns: Semaphore,
+}
+
+impl Extractive {
+    /// An answerer that compares by this model.
+    pub fn new(embedder: Arc<dyn Embedder>) -> Self {
+        Extractive { embedder, turns: Semaphore::new(AT_ONCE) }
+    }
+
+    /// The sentences that answer, best first; none where none does.
+    async fn pick(&self, wanted: &Wanted<'_>, passages: &[Passage]) -> Result<Vec<Sentence>, Fault> {
+        Ok(chosen(self.weighed(wanted, passages).await?))
+    }
+
+    /// The likeliest sentences with their sums, best first.
+    pub(super) async fn weighed(
+        &self,
+        wanted: &Wanted<'_>,
+        passages: &[Passage],
+    ) -> Result<Vec<Sentence>, Fault> {
+        let mut sentences = Asked::of(wanted, passages).sentences(passages);
+        sentences.truncate(EMBEDDED);
+        self.compare(wanted.question, passages, &mut sentences).await?;
+        for sentence in &mut sentences {
+            sentence.add_up(passages[sentence.passage].score);
+        }
+        sentences.sort_by(|a, b| b.sum.total_cmp(&a.sum));
+        Ok(sentences)
+    }
+
+    /// Completes the similarity by vector.
+    async fn compare(
+        &self,
+        question: &str,
+        passages: &[Passage],
+        sentences: &mut [Sentence],
+    ) -> Result<(), Fault> {
+        if sentences.is_empty() {
+            return Ok(());
+        }
+        let _turn = self.turns.acquire().await.map_err(Fault::internal)?;
+        let texts = sentences.iter().map(|sentence| sentence.text(passages).to_string()).collect();
+        let (question, sentence_vectors) = tokio::try_join!(
+            self.embedder.embed(vec![question.to_string()], Role::Query, false),
+            self.embedder.embed(texts, Role::Passage, false)
+        )?;
+        let Some(question) = question.first() else { return Ok(()) };
+        for (sentence, embedding) in sentences.iter_mut().zip(sentence_vectors) {
+            sentence.cosine = embedding.vector.iter().zip(&question.vector).map(|(a, b)| a * b).sum();
+        }
+        Ok(())
+    }
+
+    /// The pieces of an answer; none where nothing answers.
+    async fn pieces(&self, brief: &Brief) -> Result<Vec<Piece>, Fault> {
+        let language = Language::of(&brief.turns);
+        match &brief.task {
+            Task::Answer => {
+                let wanted = wanted(brief);
+                Ok(quotes(&self.pick(&wanted, &brief.passages).await?, &brief.passages))
+            }
+            Task::Summary => Ok(summary::pieces(&brief.passages, language)),
+            Task::Comparison(sides) => compare::pieces(self, sides, &brief.passages, language).await,
+            Task::Beside(direction) => Ok(beside::pieces(*direction, brief)),
+        }
+    }
+}
+
+/// Whether a sum is high enough for an answer.
+pub(super) fn is_enough(sum: f32) -> bool {
+    sum >= LEAST
+}
+
+/// The question of a brief in its conversation.
+fn wanted(brief: &Brief) -> Wanted<'_> {
+    let last = brief.turns.iter().rposition(|turn| turn.speaker == Speaker::User);
+    let turn = last.map(|at| brief.turns[at].text.trim());
+    let follow_up = turn.filter(|turn| *turn != brief.question);
+    let answers = brief.turns[..last.unwrap_or(0)].iter().filter(|turn| turn.speaker == Speaker::Assistant);
+    Wanted {
+        question: &brief.question,
+        follow_up,
+        answered: answers.map(|turn| turn.text.as_str()).collect(),
+    }
+}
+
+/// The best sentence, if it is likely enough, and those that come near it.
+fn chosen(sentences: Vec<Sentence>) -> Vec<Sentence> {
+    let Some(best) = sentences.first() else { return Vec::new() };
+    let close = if best.shown.is_some() { CLOSE_TO_ROW } else { CLOSE };
+    let least = LEAST.max(best.sum - close);
+    sentences.into_iter().take_while(|sentence| sentence.sum >= least).take(MOST).collect()
+}
+
+/// The chosen sentences, passage after passage, neighbours as one quote.
+pub(super) fn quotes(chosen: &[Sentence], passages: &[Passage]) -> Vec<Piece> {
+    let mut order: Vec<usize> = Vec::new();
+    for sentence in chosen {
+        if !order.contains(&sentence.passage) {
+            order.push(sentence.passage);
+        }
+    }
+    let mut pieces = Vec::new();
+    for passage in order {
+        let text = &passages[passage].chunk.text;
+        let mut here: Vec<&Sentence> = chosen.iter().filter(|sentence| sentence.passage == passage).collect();
+        here.sort_by_key(|sentence| sentence.place.start);
+        let mut joined: Vec<(Range<usize>, Option<&String>)> = Vec::new();
+        for sentence in here {
+            let place = sentence.place.clone();
+            match joined.last_mut() {
+                Some((last, None))
+                    if sentence.shown.is_none()
+                        && last.end <= place.start
+                        && text[last.end..place.start].trim().is_empty() =>
+                {
+                    last.end = place.end;
+                }
+                _ => joined.push((place, sentence.shown.as_ref())),
+            }
+        }
+        pieces.extend(joined.into_iter().map(|(place, shown)| match shown {
+            Some(shown) => Piece::Row(passage + 1, place, shown.clone()),
+            None => Piece::Quote(passage + 1, place),
+        }));
+    }
+    pieces
+}
+
+/// Pieces that are all known, handed out one by one.
+pub(super) struct Known(pub(super) VecDeque<Piece>);
+
+impl Known {
+    /// These pieces as an answer; `None` where there are none.
+    pub(super) fn boxed(pieces: Vec<Piece>) -> Option<Box<dyn Pieces>> {
+        (!pieces.is_empty()).then(|| Box::new(Known(pieces.into())) as Box<dyn Pieces>)
+    }
+}
+
+#[async_trait]
+impl Pieces for Known {
+    async fn next(&mut self) -> Result<Option<Piece>, Fault> {
+        Ok(self.0.pop_front())
+    }
+}
+
+#[async_trait]
+impl Answerer for Extractive {
+    fn id(&self) -> &str {
+        "extractive"
+    }
+
+    fn can(&self, format: &Format) -> bool {
+        *format == Format::Text
+    }
+
+    fn longest(&self) -> usize {
+        // A comparison has a sentence for each side, a summary a few more than an answer.
+        summary::MOST.max(MOST) * LONGEST
+    }
+
+    fn is_told(&self) -> bool {
+        false
+    }
+
+    async fn answer(&self, brief: Brief) -> Result<Option<Box<dyn Pieces>>, Fault> {
+        Ok(Known::boxed(self.pieces(&brief).await?))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,148 @@
+//! What the extractive answerer picks, by words alone.
+
+use super::*;
+use crate::{
+    ids::{ChunkId, FileId},
+    seams::{answerer::Turn, embedder::Embedding, index::Chunk},
+};
+
+/// Finds everything equally like.
+struct Even;
+
+#[async_trait]
+impl Embedder for Even {
+    fn id(&self) -> &str {
+        "even"
+    }
+    fn dimensions(&self) -> usize {
+        1
+    }
+    fn max_tokens(&self) -> usize {
+        100
+    }
+    fn count_tokens(&self, text: &str) -> usize {
+        text.split_whitespace().count()
+    }
+    async fn embed(&self, texts: Vec<String>, _: Role, _: bool) -> Result<Vec<Embedding>, Fault> {
+        let one = |_| Embedding { vector: vec![0.7], tokens: vec![], token_ids: vec![] };
+        Ok(texts.iter().map(one).collect())
+    }
+}
+
+fn passage(text: &str, score: f32) -> Passage {
+    let chunk = Chunk {
+        text: text.into(),
+        page: 1,
+        page_end: 1,
+        start: 0,
+        end: text.chars().count() as u32,
+        section: [].into(),
+        lead: "".into(),
+        language: None,
+    };
+    let id = ChunkId { file: FileId::generate(), ordinal: 0 };
+    Passage { id, file_name: "a.md".into(), chunk, score }
+}
+
+fn brief(question: &str, passages: &[Passage]) -> Brief {
+    let turns = vec![Turn { speaker: Speaker::User, text: question.into() }];
+    Brief { question: question.into(), turns, passages: passages.to_vec(), ..Brief::default() }
+}
+
+/// What is said, citations left out.
+async fn said(brief: Brief) -> Vec<String> {
+    let pieces = Extractive::new(Arc::new(Even)).pieces(&brief).await.unwrap();
+    let text = |piece| match piece {
+        Piece::Quote(number, place) => brief.passages[number - 1].chunk.text[place].to_string(),
+        Piece::Row(_, _, shown) | Piece::Plain(shown) => shown,
+        other => panic!("{other:?} is not said"),
+    };
+    pieces.into_iter().map(text).collect()
+}
+
+async fn quoted(question: &str, passages: &[Passage]) -> Vec<String> {
+    said(brief(question, passages)).await
+}
+
+#[tokio::test]
+async fn the_sentence_that_answers_is_quoted() {
+    let passages = [
+        passage("# Terms\n\nLunch is at noon. The warranty lasts 24 months. It is sunny.", 0.9),
+        passage("The cantine has no warranty.", 0.3),
+    ];
+    assert_eq!(
+        quoted("How long does the warranty last?", &passages).await,
+        ["The warranty lasts 24 months."]
+    );
+    assert!(quoted("Who painted the ceiling?", &passages[1..]).await.is_empty());
+    assert!(quoted("?", &[]).await.is_empty());
+}
+
+#[test]
+fn neighbours_are_one_quote_and_the_best_passage_comes_first() {
+    let passages = [passage("One. Two. Three.", 0.5), passage("Four.", 0.9)];
+    let asked = Wanted { question: "One Two", ..Wanted::default() };
+    let all = Asked::of(&asked, &passages).sentences(&passages);
+    let at = |passage, start| {
+        all.iter().find(|found| (found.passage, found.place.start) == (passage, start)).unwrap().clone()
+    };
+    let chosen = [at(1, 0), at(0, 5), at(0, 0)];
+    assert_eq!(quotes(&chosen, &passages), [Piece::Quote(2, 0..5), Piece::Quote(1, 0..9)]);
+}
+
+const DEVICES: &str = "# Devices\n\n| Model | Weight (kg) | Price |\n|---|---|---|\n| K2-35 | 4.2 | 310 EUR |\n| K2-40 | 5.1 | 340 EUR |\n";
+
+#[tokio::test]
+async fn a_cell_is_answered_by_its_row_and_column() {
+    let devices = [passage(DEVICES, 0.6)];
+    assert_eq!(quoted("What does the K2-35 weigh?", &devices).await, ["Devices – K2-35, Weight (kg): 4.2"]);
+    assert_eq!(
+        quoted("What is the price of the K2-40?", &devices).await,
+        ["Devices – K2-40, Price: 340 EUR"]
+    );
+    assert!(quoted("What does the K2-90 weigh?", &devices).await.is_empty());
+    let orders = [passage(
+        "| order | customer | shipped |\n| - | - | - |\n| 1002 | Miller | 2024-03-01 |\n| 1003 | Wong | 2024-03-05 |",
+        0.4,
+    )];
+    assert_eq!(quoted("When was order 1003 shipped?", &orders).await, ["order 1003, shipped: 2024-03-05"]);
+    let ducks = [passage(
+        "Ducks on the lake\n\n| Kind | 2020 | 2021 |\n|---|---|---|\n| Freshwater ducks | 120 | 131 |\n| Sea ducks | 40 | 52 |\n| Total ducks | 160 | 183 |",
+        0.5,
+    )];
+    assert_eq!(
+        quoted("How many freshwater ducks were there in 2021?", &ducks).await,
+        ["Ducks on the lake – Freshwater ducks, 2021: 131"]
+    );
+}
+
+#[tokio::test]
+async fn what_is_counted_or_called_otherwise_is_found() {
+    let study = [passage("The trial ran for a year. In all, 212 nurses from nine wards were assigned.", 0.3)];
+    assert_eq!(
+        quoted("How many nurses took part?", &study).await,
+        ["In all, 212 nurses from nine wards were assigned."]
+    );
+    let minutes =
+        [passage("# Minutes of the meeting\n\nPresent: Ada Long, Ben Short.\n\nAbsent: Carla Diaz.", 0.4)];
+    assert_eq!(quoted("Who missed the meeting?", &minutes).await, ["Absent: Carla Diaz."]);
+    let figures = [passage("Net revenue rose from 31 to 35 million francs. The lake froze.", 0.4)];
+    assert_eq!(
+        quoted("What was the turnover?", &figures).await,
+        ["Net revenue rose from 31 to 35 million francs."]
+    );
+}
+
+#[tokio::test]
+async fn a_follow_up_moves_on_instead_of_repeating() {
+    let shops = [passage("Acme opened 12 shops in 2022. It closed 5 shops in the same year.", 0.8)];
+    let turn = |speaker, text: &str| Turn { speaker, text: text.into() };
+    let turns = vec![
+        turn(Speaker::User, "How many shops did Acme open in 2022?"),
+        turn(Speaker::Assistant, "Acme opened 12 shops in 2022. [1]"),
+        turn(Speaker::User, "and how many did they close?"),
+    ];
+    let question = "and how many did they close? shops Acme open 2022".to_string();
+    let follow_up = Brief { question, turns, passages: shops.to_vec(), ..Brief::default() };
+    assert_eq!(said(follow_up).await, ["It closed 5 shops in the same year."]);
+}

@@ -1,0 +1,250 @@
+//! What kind of thing a question asks for, and whether a text holds one.
+
+use super::words::{self, Word};
+
+/// What kind of thing is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// How many, how much.
+    Number,
+    /// How long.
+    Duration,
+    /// When.
+    Date,
+    /// Who, where.
+    Name,
+}
+
+/// Words that ask for a kind, in lower case, blanks around them.
+const ASKING: &[(Kind, &[&str])] = &[
+    (
+        Kind::Duration,
+        &[
+            " how long ",
+            " wie lange ",
+            " cuánto tiempo ",
+            " cuánto dura",
+            " combien de temps ",
+            " quanto tempo ",
+            " quanto dura",
+        ],
+    ),
+    (
+        Kind::Date,
+        &[
+            " when ",
+            " what year ",
+            " which year ",
+            " what date ",
+            " what day ",
+            " which day ",
+            " wann ",
+            " cuándo ",
+            " quand ",
+            " quando ",
+            " qué año ",
+            " qué fecha ",
+            " quelle année ",
+            " quelle date ",
+            " que ano ",
+            " que data ",
+            " welchem jahr ",
+            " welches datum ",
+            " quale anno ",
+            " che anno ",
+        ],
+    ),
+    (
+        Kind::Number,
+        &[
+            " how many ",
+            " how much ",
+            " how old ",
+            " how far ",
+            " how often ",
+            " how tall ",
+            " how high ",
+            " how heavy ",
+            " what percent",
+            " what number ",
+            " weigh ",
+            " wie viel",
+            " wieviel",
+            " wie oft ",
+            " wie hoch ",
+            " wie schwer ",
+            " wie alt ",
+            " wie groß ",
+            " cuánt",
+            " cuant",
+            " combien ",
+            " quanto",
+            " quanta",
+            " quanti",
+            " quante ",
+            " cost ",
+            " costs ",
+            " kostet ",
+            " wiegt ",
+            " pèse ",
+            " coûte ",
+        ],
+    ),
+    (
+        Kind::Name,
+        &[
+            " who ", " whom ", " whose ", " where ", " wer ", " wen ", " wem ", " wo ", " quién", " dónde ",
+            " qui ", " où ", " quem ", " onde ", " chi ", " dove ",
+        ],
+    ),
+];
+
+/// Words for lengths of time.
+const TIME_UNITS: &str = "second|seconds|minute|minutes|hour|hours|day|days|week|weeks|month|months|year|years|decade|decades|\
+    sekunden|minuten|stunde|stunden|tag|tage|tagen|woche|wochen|monat|monate|monaten|jahr|jahre|jahren|\
+    segundos|minutos|hora|horas|día|días|semana|semanas|mes|meses|año|años|secondes|heure|heures|jour|\
+    jours|semaine|semaines|mois|an|ans|année|années|dia|dias|mês|ano|anos|ore|giorno|giorni|settimana|\
+    settimane|mese|mesi|anno|anni|min|h|century|centuries";
+
+/// Words for points in time besides numbers.
+const TIMES: &str = "january|february|march|april|june|july|august|september|october|november|december|jan|feb|mar|apr|\
+    jun|jul|aug|sep|sept|oct|nov|dec|monday|tuesday|wednesday|thursday|friday|saturday|sunday|januar|\
+    februar|märz|mai|juni|juli|oktober|dezember|montag|dienstag|mittwoch|donnerstag|freitag|samstag|\
+    sonntag|enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre|\
+    lunes|martes|miércoles|jueves|viernes|sábado|domingo|janvier|février|mars|avril|juin|juillet|août|\
+    septembre|octobre|novembre|décembre|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche|janeiro|\
+    fevereiro|março|maio|junho|julho|setembro|outubro|novembro|dezembro|segunda|terça|quarta|quinta|\
+    sexta|gennaio|febbraio|aprile|maggio|giugno|luglio|settembre|ottobre|dicembre|century|jahrhundert|\
+    siglo|siècle|noon|midnight|daily|weekly|annually|monthly";
+
+/// What kind of thing a question asks for, where its words tell.
+pub(super) fn asked(question: &str) -> Option<Kind> {
+    let lower = question.to_lowercase().replace(['¿', '?', ',', '.', '!', ':'], " ");
+    let lower = format!(" {lower} ");
+    ASKING.iter().find(|(_, words)| words.iter().any(|word| lower.contains(word))).map(|(kind, _)| *kind)
+}
+
+impl Kind {
+    /// 1 where a text holds what is asked for beside the question's own words, −1 where it does not, 0 where it may.
+    pub(super) fn held(self, text: &str, asked: &[Word<'_>]) -> f32 {
+        let all = words::telling(text);
+        let fresh: Vec<&Word<'_>> = all
+            .iter()
+            .skip(usize::from(self == Kind::Name))
+            .filter(|word| !asked.iter().any(|own| own.text.eq_ignore_ascii_case(word.text)))
+            .collect();
+        let number = fresh.iter().any(|word| is_number(word.text));
+        match self {
+            Kind::Number if number => 1.0,
+            Kind::Name if fresh.iter().any(|word| word.text.starts_with(char::is_uppercase)) => 1.0,
+            Kind::Number | Kind::Name => -1.0,
+            Kind::Duration if spans(text) => 1.0,
+            Kind::Date if fresh.iter().any(|word| is_time(word.text)) => 1.0,
+            Kind::Duration | Kind::Date if number => 0.0,
+            Kind::Duration | Kind::Date => -1.0,
+        }
+    }
+}
+
+/// Whether a word is a number, in digits or written out.
+pub(super) fn is_number(word: &str) -> bool {
+    words::is_number(word) || words::is_number_word(&word.to_lowercase())
+}
+
+/// A year, a date or the name of a time.
+fn is_time(word: &str) -> bool {
+    let year = word.len() == 4 && word.parse::<u32>().is_ok_and(|year| (1000..2200).contains(&year));
+    year || TIMES.split('|').any(|time| time == word.to_lowercase())
+        || word.contains([':', '.']) && word.chars().filter(char::is_ascii_digit).count() > 2
+        || word.contains('-') && words::is_number(word)
+}
+
+/// Whether a number of seconds, days or years is said.
+fn spans(text: &str) -> bool {
+    use unicode_segmentation::UnicodeSegmentation;
+    let words: Vec<&str> = text.unicode_words().collect();
+    let unit = |word: &str| TIME_UNITS.split('|').any(|unit| unit == word.to_lowercase());
+    words.iter().enumerate().any(|(at, word)| {
+        let next = words[at + 1..].iter().take(2);
+        (is_number(word)
+            || matches!(
+                word.to_lowercase().as_str(),
+                "one" | "a" | "an" | "ein" | "eine" | "un" | "une" | "una" | "um" | "uma"
+            ))
+            && next.into_iter().any(|word| unit(word))
+    })
+}
+
+/// The stems of what is counted: those after "how many".
+pub(super) fn counted(question: &str) -> Vec<String> {
+    const COUNTING: &[&str] = &[
+        "how many ",
+        "wie viele ",
+        "cuántos ",
+        "cuántas ",
+        "cuantos ",
+        "cuantas ",
+        "combien de ",
+        "combien d'",
+        "combien d’",
+        "quantos ",
+        "quantas ",
+        "quanti ",
+        "quante ",
+        "number of ",
+    ];
+    let lower = question.to_lowercase();
+    let Some(after) = COUNTING.iter().find_map(|sign| Some(lower.find(sign)? + sign.len())) else {
+        return Vec::new();
+    };
+    words::telling(&lower[after..]).into_iter().take(2).map(|word| word.stem).collect()
+}
+
+/// Whether a text says a number of one of these: "212 nurses", "nearly 40 registered nurses".
+pub(super) fn counts(text: &str, counted: &[String]) -> bool {
+    use unicode_segmentation::UnicodeSegmentation;
+    let words: Vec<&str> = text.unicode_words().collect();
+    let year = |word: &str| word.len() == 4 && (word.starts_with("19") || word.starts_with("20"));
+    words.iter().enumerate().any(|(at, word)| {
+        is_number(word)
+            && !year(word)
+            && words[at + 1..].iter().take(3).any(|next| counted.contains(&words::stem(next)))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_asked_for_is_told_by_its_words() {
+        assert_eq!(asked("How many cars?"), Some(Kind::Number));
+        assert_eq!(asked("Wann war das?"), Some(Kind::Date));
+        assert_eq!(asked("How long is the warranty?"), Some(Kind::Duration));
+        assert_eq!(asked("Who won?"), Some(Kind::Name));
+        assert_eq!(asked("Quem ganhou?"), Some(Kind::Name));
+        assert_eq!(asked("Why?"), None);
+    }
+
+    #[test]
+    fn texts_hold_what_is_asked_for() {
+        let held = |kind: Kind, text: &str| kind.held(text, &[]);
+        assert_eq!(held(Kind::Duration, "It lasts 24 months."), 1.0);
+        assert_eq!(held(Kind::Duration, "Sie gilt zwei volle Jahre."), 1.0);
+        assert_eq!(held(Kind::Duration, "It comes in 3 colours."), 0.0);
+        assert_eq!(held(Kind::Date, "It was shipped on 2024-03-05."), 1.0);
+        assert_eq!(held(Kind::Date, "It has 3 wheels."), 0.0);
+        assert_eq!(held(Kind::Date, "It rolls."), -1.0);
+        assert_eq!(held(Kind::Name, "It was won by Denver."), 1.0);
+        assert_eq!(held(Kind::Number, "It rolls."), -1.0);
+    }
+
+    #[test]
+    fn what_is_counted_stands_beside_its_number() {
+        let nurses = counted("How many nurses took part?");
+        assert!(counts("In all, 212 nurses from nine wards were assigned.", &nurses));
+        assert!(counts("Forty registered nurses came.", &nurses));
+        assert!(!counts("The 2021 nurses survey was long.", &nurses));
+        assert!(!counts("Nurses worked 12 hours.", &nurses));
+    }
+}

@@ -1,0 +1,165 @@
+//! The language that somebody speaks to us in, as far as short questions tell.
+//!
+//! A question of four words is too short for statistics over letters, but rarely has no word that only one language
+//! uses; so those are counted, and only a tie is left to the statistics.
+
+use crate::seams::answerer::{Speaker, Turn};
+
+/// The languages that fixed sentences are written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Language {
+    #[default]
+    English,
+    German,
+    Spanish,
+    French,
+    Portuguese,
+    Italian,
+    Chinese,
+}
+
+use Language::{Chinese, English, French, German, Italian, Portuguese, Spanish};
+
+/// Words that tell a language, most of them of one only.
+const TELLING: &[(Language, &str)] = &[
+    (
+        English,
+        "the|what|which|who|when|where|why|how|is|are|was|were|does|did|do|and|of|with|about|many|much|\
+         this|that|it|they|for|have|has|can|you|your|there|hello|thanks|thank|please|compare|between",
+    ),
+    (
+        German,
+        "der|die|das|den|dem|des|ein|eine|einen|einer|was|wer|wie|wann|wo|warum|welche|welcher|welches|\
+         welchen|ist|sind|war|waren|hat|haben|und|von|mit|für|über|viel|viele|im|zum|zur|es|gibt|nicht|\
+         wurde|wird|bitte|danke|hallo|fasse|zwischen|vergleiche|worum|geht|dieses|dokument|lange|vielen|\
+         dank|guten|tag|morgen",
+    ),
+    (
+        Spanish,
+        "el|la|los|las|del|qué|quién|cuándo|dónde|cuánto|cuánta|cuántos|cuántas|cuál|cuáles|cómo|es|son|\
+         fue|fueron|hay|y|con|en|una|un|sobre|tiene|cuesta|gracias|hola|resume|compara|entre|este|esta|\
+         pesa|documentos|por|para|dura|empresa|muchas|días",
+    ),
+    (
+        French,
+        "le|la|les|des|du|un|une|quel|quelle|quels|quelles|qui|quand|où|combien|comment|pourquoi|est|sont|\
+         était|et|avec|pour|dans|sur|il|elle|avez|vous|merci|bonjour|résume|résumez|compare|ce|cette|entre|\
+         quoi|a|au|aux|de|documents|coûte|pèse|dure|y",
+    ),
+    (
+        Portuguese,
+        "o|a|os|as|do|da|dos|das|qual|quais|quem|quando|onde|quanto|quanta|quantos|quantas|como|é|são|foi|\
+         foram|há|e|com|em|no|na|um|uma|sobre|tem|custa|obrigado|obrigada|olá|resuma|entre|este|esta|que|\
+         não|documento|documentos|pesa|dura|depois|muito|bom|dia",
+    ),
+    (
+        Italian,
+        "il|lo|gli|di|del|della|dei|degli|delle|che|chi|quando|dove|quanto|quanti|quante|quale|quali|come|\
+         è|sono|fu|c'è|ci|e|con|nel|nella|un|una|per|grazie|ciao|buongiorno|riassumi|confronta|tra|questo|\
+         questa|cosa|documenti|costa|pesa|dura|ha",
+    ),
+];
+
+impl Language {
+    /// The language of a conversation: that of the last turn which tells, of those who ask.
+    pub(super) fn of(turns: &[Turn]) -> Self {
+        let asked = turns.iter().rev().filter(|turn| turn.speaker == Speaker::User);
+        asked.filter_map(|turn| Self::told(&turn.text)).next().unwrap_or_default()
+    }
+
+    /// The language of a text; `None` where nothing tells.
+    pub(super) fn told(text: &str) -> Option<Self> {
+        if text.chars().any(|character| ('\u{4e00}'..='\u{9fff}').contains(&character)) {
+            return Some(Chinese);
+        }
+        let lower = text.to_lowercase();
+        let words: Vec<&str> = lower
+            .split(|character: char| !character.is_alphanumeric())
+            .filter(|word| !word.is_empty())
+            .collect();
+        let count = |known: &str| {
+            let known: Vec<&str> = known.split('|').collect();
+            words.iter().filter(|word| known.contains(word)).count() as f32
+        };
+        let mut scores: Vec<(Language, f32)> = TELLING
+            .iter()
+            .map(|(language, known)| (*language, count(known) + signs(*language, &lower)))
+            .collect();
+        scores.sort_by(|a, b| b.1.total_cmp(&a.1));
+        let [(best, most), (_, next), ..] = scores[..] else { return None };
+        if most == 0.0 {
+            return detected(text);
+        }
+        if most > next {
+            return Some(best);
+        }
+        let tied = |language: Language| scores.iter().any(|found| *found == (language, most));
+        detected(text).filter(|language| tied(*language)).or(Some(best))
+    }
+}
+
+/// Letters and signs that tell a language.
+fn signs(language: Language, lower: &str) -> f32 {
+    let signs: &[char] = match language {
+        German => &['ä', 'ö', 'ü', 'ß'],
+        Spanish => &['¿', '¡', 'ñ', 'ó', 'ú', 'í'],
+        French => &['ê', 'è', 'ù', 'û', 'œ', 'î', 'ô', 'ç'],
+        Portuguese => &['ã', 'õ', 'ç', 'â', 'ê'],
+        Italian => &['è', 'ù', 'ò', 'ì', 'à'],
+        English | Chinese => &[],
+    };
+    if lower.contains(signs) { 0.6 } else { 0.0 }
+}
+
+/// What statistics over letters say, where they are sure.
+fn detected(text: &str) -> Option<Language> {
+    let found = whatlang::detect(text).filter(whatlang::Info::is_reliable)?;
+    match found.lang() {
+        whatlang::Lang::Eng => Some(English),
+        whatlang::Lang::Deu => Some(German),
+        whatlang::Lang::Spa => Some(Spanish),
+        whatlang::Lang::Fra => Some(French),
+        whatlang::Lang::Por => Some(Portuguese),
+        whatlang::Lang::Ita => Some(Italian),
+        whatlang::Lang::Cmn => Some(Chinese),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_questions_tell_their_language() {
+        for (text, language) in [
+            ("How long is the warranty?", English),
+            ("Wie lange gilt die Garantie?", German),
+            ("Wer leitet das Labor?", German),
+            ("¿Cuánto cuesta el envío?", Spanish),
+            ("cuantos empleados tiene la empresa", Spanish),
+            ("Combien coûte la livraison ?", French),
+            ("Qui dirige le laboratoire ?", French),
+            ("Quanto custa a entrega?", Portuguese),
+            ("Quem é o diretor do laboratório?", Portuguese),
+            ("Quanto costa la consegna?", Italian),
+            ("Chi dirige il laboratorio?", Italian),
+            ("保修期多长？", Chinese),
+        ] {
+            assert_eq!(Language::told(text), Some(language), "{text}");
+        }
+        assert_eq!(Language::told("K2-35?"), None);
+    }
+
+    #[test]
+    fn a_turn_without_words_is_in_the_language_of_the_one_before() {
+        let turn = |speaker, text: &str| Turn { speaker, text: text.into() };
+        let turns = [
+            turn(Speaker::User, "Wie hoch war der Umsatz 2022?"),
+            turn(Speaker::Assistant, "The revenue was ten."),
+            turn(Speaker::User, "2023?"),
+        ];
+        assert_eq!(Language::of(&turns), German);
+        assert_eq!(Language::of(&[]), English);
+    }
+}

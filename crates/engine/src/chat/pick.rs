@@ -1,0 +1,458 @@
+//! Weighs the sentences and rows of passages against a question, by words alone.
+//!
+//! What a sentence is worth is a sum: the fitted features ([`FIT`]) and a few plain rules on top, each for a mistake that
+//! the features alone make ([`Nudge`]). docs/chat.md says how the numbers were chosen.
+
+use std::{
+    collections::{HashMap, HashSet},
+    ops::Range,
+};
+
+use super::{
+    alike, kind,
+    kind::Kind,
+    table::Row,
+    units::{self, Unit},
+    words::{self, Word},
+};
+use crate::seams::answerer::Passage;
+
+/// What each thing that is known of a sentence adds to its sum; a logistic fit of "it holds the answer".
+struct Fit {
+    constant: f32,
+    shared: f32,
+    cosine: f32,
+    kind: f32,
+    passage: f32,
+}
+
+const FIT: Fit = Fit { constant: -7.24, shared: 3.67, cosine: 4.19, kind: 0.68, passage: 3.88 };
+
+/// What the plain rules add.
+struct Nudge {
+    /// "212 nurses", where it is asked how many nurses.
+    counts: f32,
+    /// It has every word of the question and the kind of thing asked for, however unlikely its passage is.
+    complete: f32,
+    /// Neither it nor what stands around it has the number or code that is asked about.
+    unidentified: f32,
+    /// It was said in an earlier answer, and a follow-up asks for something else.
+    repeated: f32,
+    /// A row that the question names, with a column that it asks for.
+    cell: f32,
+    /// A row that the question does not name.
+    unnamed: f32,
+    /// A row whose name says nothing besides what is asked for.
+    precise: f32,
+}
+
+const NUDGE: Nudge = Nudge {
+    counts: 1.2,
+    complete: 0.9,
+    unidentified: -6.0,
+    repeated: -3.0,
+    cell: 1.5,
+    unnamed: -2.0,
+    precise: 0.8,
+};
+
+/// What a word counts that stands only in the heading, the table's title or the file's name.
+const CONTEXT: f32 = 0.5;
+/// From this share of the question's words on a sentence counts as complete.
+const COMPLETE: f32 = 0.85;
+
+/// A sentence or row and what is known of it.
+#[derive(Debug, Clone)]
+pub(super) struct Sentence {
+    /// Its passage, from 0.
+    pub(super) passage: usize,
+    /// What is quoted.
+    pub(super) place: Range<usize>,
+    /// How it reads, where that is not as it is written: a row of a table.
+    pub(super) shown: Option<String>,
+    /// Share of the question's words, weighed by rarity, that it has.
+    pub(super) shared: f32,
+    pub(super) cosine: f32,
+    /// Whether it holds the kind of thing that is asked for.
+    kind: f32,
+    /// What the plain rules say.
+    nudge: f32,
+    pub(super) sum: f32,
+}
+
+impl Sentence {
+    /// Completes the sum, once the similarity by vector is known.
+    pub(super) fn add_up(&mut self, score: f32) {
+        self.sum = FIT.constant
+            + FIT.shared * self.shared
+            + FIT.cosine * self.cosine
+            + FIT.kind * self.kind
+            + FIT.passage * score
+            + self.nudge;
+    }
+
+    /// What it says, as models compare it.
+    pub(super) fn text<'a>(&'a self, passages: &'a [Passage]) -> &'a str {
+        let written = &passages[self.passage].chunk.text[self.place.clone()];
+        self.shown.as_deref().unwrap_or(written)
+    }
+}
+
+/// What a question is, in a conversation.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Wanted<'a> {
+    /// Understood on its own.
+    pub(super) question: &'a str,
+    /// As it was put, where that lacks what was said before: a follow-up.
+    pub(super) follow_up: Option<&'a str>,
+    /// What was answered before.
+    pub(super) answered: Vec<&'a str>,
+}
+
+/// A word that is asked for.
+struct AskedWord {
+    stem: String,
+    weight: f32,
+    alike: Vec<String>,
+}
+
+/// What a question asks, against the passages that may answer it.
+pub(super) struct Asked<'a> {
+    words: Vec<Word<'a>>,
+    /// Each word once, with its weight: high where few passages have it.
+    weighed: Vec<AskedWord>,
+    kind: Option<Kind>,
+    counted: Vec<String>,
+    identifiers: Vec<String>,
+    /// The stems of a follow-up's own words; `None` where it is none.
+    own: Option<Vec<String>>,
+    /// Earlier answers, flat.
+    answered: Vec<String>,
+}
+
+impl<'a> Asked<'a> {
+    pub(super) fn of(wanted: &Wanted<'a>, passages: &[Passage]) -> Self {
+        let question = wanted.question;
+        let mut words = words::telling(question);
+        words.retain(|word| !is_form(question, word));
+        let texts: Vec<HashSet<String>> = passages.iter().map(|passage| stems(&passage.chunk.text)).collect();
+        let rarity = |stem: &str| {
+            let with = texts.iter().filter(|text| text.contains(stem)).count() as f32;
+            (1.0 + (texts.len() as f32 + 1.0) / (with + 0.5)).ln()
+        };
+        let own: Option<Vec<String>> =
+            wanted.follow_up.map(|turn| words::telling(turn).into_iter().map(|word| word.stem).collect());
+        let mut weights: HashMap<String, f32> = HashMap::new();
+        for word in &words {
+            // What a follow-up itself says counts twice what it takes over.
+            let twice = own.as_ref().is_some_and(|own| own.contains(&word.stem));
+            let weight = rarity(&word.stem) * if twice { 2.0 } else { 1.0 };
+            weights.insert(word.stem.clone(), weight);
+        }
+        let mut weighed: Vec<AskedWord> = weights
+            .into_iter()
+            .map(|(stem, weight)| AskedWord { alike: alike::of(&stem), stem, weight })
+            .collect();
+        weighed.sort_by(|a, b| a.stem.cmp(&b.stem));
+        Asked {
+            weighed,
+            kind: kind::asked(question),
+            counted: kind::counted(question),
+            identifiers: identifiers(question),
+            own,
+            answered: wanted.answered.iter().map(|answer| flat(answer)).collect(),
+            words,
+        }
+    }
+
+    /// Every sentence and row of the passages, those first that share most and stand in the likeliest passages.
+    pub(super) fn sentences(&self, passages: &[Passage]) -> Vec<Sentence> {
+        let mut sentences = Vec::new();
+        for (at, passage) in passages.iter().enumerate() {
+            let around = Around::of(passage);
+            for unit in units::of(&passage.chunk) {
+                let mut sentence = match &unit.row {
+                    Some(row) => self.row(row, &unit, passage, &around),
+                    None => self.prose(&unit, passage, &around),
+                };
+                sentence.passage = at;
+                sentence.sum = sentence.shared + passage.score + sentence.nudge / 4.0;
+                sentences.push(sentence);
+            }
+        }
+        sentences.sort_by(|a, b| b.sum.total_cmp(&a.sum));
+        sentences
+    }
+
+    fn prose(&self, unit: &Unit, passage: &Passage, around: &Around) -> Sentence {
+        let text = &passage.chunk.text[unit.place.clone()];
+        let shared = self.shared(&stems(text), around);
+        let kind = self.kind.map_or(0.0, |kind| kind.held(text, &self.words));
+        let counts = !self.counted.is_empty() && kind::counts(text, &self.counted);
+        let mut nudge = self.identified(text, around) + self.repeated(text);
+        if counts {
+            nudge += NUDGE.counts;
+        } else if shared >= COMPLETE && kind >= 0.0 && self.weighed.len() > 1 {
+            nudge += NUDGE.complete;
+        }
+        Sentence {
+            passage: 0,
+            place: unit.place.clone(),
+            shown: None,
+            shared,
+            cosine: 0.0,
+            kind,
+            nudge,
+            sum: 0.0,
+        }
+    }
+
+    fn row(&self, row: &Row, unit: &Unit, passage: &Passage, around: &Around) -> Sentence {
+        let text = &passage.chunk.text;
+        let written = &text[unit.place.clone()];
+        let cells: Vec<HashSet<String>> = (0..row.cells.len()).map(|at| stems(row.cell(text, at))).collect();
+        let named: Vec<usize> = (0..cells.len()).filter(|at| self.names_cell(row.cell(text, *at))).collect();
+        let column = self.column(row, text, &cells, &named);
+        let mut there: HashSet<String> = HashSet::new();
+        for (at, cell) in cells.iter().enumerate().filter(|(at, _)| Some(*at) != column) {
+            there.extend(cell.iter().cloned());
+            if column.is_none() || named.contains(&at) {
+                there.extend(stems(row.table.column(at)));
+            }
+        }
+        if let Some(column) = column {
+            there.extend(stems(row.table.column(column)));
+        }
+        there.extend(stems(&row.table.title));
+        let shared = self.shared(&there, around);
+        let value = column.map_or(written, |column| row.cell(text, column));
+        let kind = self.kind.map_or(0.0, |kind| kind.held(value, &self.words));
+        let identified =
+            format!("{written} {} {}", row.table.title, column.map_or("", |at| row.table.column(at)));
+        let mut nudge = self.identified(&identified, around) + self.repeated(written);
+        // Rows of a table without names for its rows are named by its columns.
+        let by_column = row.table.columns.iter().any(|name| self.names(name));
+        match (named.is_empty() && !by_column, column) {
+            (true, _) => nudge += NUDGE.unnamed,
+            (false, Some(_)) if kind >= 0.0 && self.is_asked_of(row, column) => nudge += NUDGE.cell,
+            (false, _) => {}
+        }
+        if let Some(&label) = named.first() {
+            let known = cells[label]
+                .iter()
+                .filter(|stem| self.weighed.iter().any(|word| word.stem == **stem))
+                .count();
+            nudge += NUDGE.precise * (known as f32 / cells[label].len() as f32 - 0.5);
+        }
+        let shown = match column {
+            Some(column) => row.read_cell(text, column, &named),
+            None => row.read_whole(text),
+        };
+        let place = row.place(text).unwrap_or_else(|| unit.place.clone());
+        Sentence { passage: 0, place, shown: Some(shown), shared, cosine: 0.0, kind, nudge, sum: 0.0 }
+    }
+
+    /// The column that is asked for in a row: one whose name the question has, or the only one that holds the kind of
+    /// thing asked for.
+    fn column(&self, row: &Row, text: &str, cells: &[HashSet<String>], named: &[usize]) -> Option<usize> {
+        let filled = |at: &usize| !row.cell(text, *at).is_empty();
+        let open: Vec<usize> = (0..cells.len()).filter(|at| !named.contains(at)).filter(filled).collect();
+        let worth = |at: usize| {
+            let name = stems(row.table.column(at));
+            let said: f32 = self.weighed.iter().map(|word| word.weight * word.standing(&name)).sum();
+            let kind = self.kind.map_or(0.0, |kind| kind.held(row.cell(text, at), &self.words));
+            (said, kind)
+        };
+        let worths: Vec<(usize, f32, f32)> = open
+            .into_iter()
+            .map(|at| {
+                let (said, kind) = worth(at);
+                (at, said, kind)
+            })
+            .collect();
+        let best = worths
+            .iter()
+            .filter(|(_, said, _)| *said > 0.0)
+            .max_by(|a, b| (a.1 + 0.3 * a.2).total_cmp(&(b.1 + 0.3 * b.2)));
+        if let Some((at, _, _)) = best {
+            return Some(*at);
+        }
+        let mut fitting = worths.iter().filter(|(_, _, kind)| *kind > 0.0);
+        match (fitting.next(), fitting.next()) {
+            (Some((at, _, _)), None) if !named.is_empty() => Some(*at),
+            _ if worths.len() == 1 && !named.is_empty() => Some(worths[0].0),
+            _ => None,
+        }
+    }
+
+    /// Whether the question has the name of this column, or of the thing that it counts.
+    fn is_asked_of(&self, row: &Row, column: Option<usize>) -> bool {
+        let name = column.map(|at| stems(row.table.column(at))).unwrap_or_default();
+        self.weighed.iter().any(|word| word.standing(&name) > 0.0) || self.kind.is_some()
+    }
+
+    /// Whether the question has a word of a cell; a part of a code is none.
+    fn names_cell(&self, cell: &str) -> bool {
+        let own = flat(cell);
+        let code =
+            |stem: &str| self.identifiers.iter().find(|code| code.contains(stem) && code.as_str() != stem);
+        let there = stems(cell);
+        self.weighed.iter().any(|word| {
+            there.contains(&word.stem) && code(&word.stem).is_none_or(|code| has_word(&own, code))
+        })
+    }
+
+    fn names(&self, text: &str) -> bool {
+        let there = stems(text);
+        self.weighed.iter().any(|word| there.contains(&word.stem))
+    }
+
+    /// Share of the question's words that a text has, by itself or by what stands around it.
+    fn shared(&self, text: &HashSet<String>, around: &Around) -> f32 {
+        let total: f32 = self.weighed.iter().map(|word| word.weight).sum();
+        let shared: f32 = self
+            .weighed
+            .iter()
+            .map(|word| word.weight * word.standing(text).max(CONTEXT * word.standing(&around.stems)))
+            .sum();
+        if total > 0.0 { shared / total } else { 0.0 }
+    }
+
+    /// Below 0 where a number or code of the question stands neither in a text nor around it, or another stands in its
+    /// place.
+    fn identified(&self, text: &str, around: &Around) -> f32 {
+        if self.identifiers.is_empty() {
+            return 0.0;
+        }
+        let own = flat(text);
+        let missing =
+            |identifier: &String| !has_word(&own, identifier) && !has_word(&around.text, identifier);
+        if self.identifiers.iter().any(missing) {
+            return NUDGE.unidentified;
+        }
+        let elsewhere = self.identifiers.iter().any(|identifier| !has_word(&own, identifier));
+        let others = identifiers(text)
+            .iter()
+            .any(|other| other.contains(char::is_alphabetic) && !self.identifiers.contains(other));
+        if elsewhere && others { NUDGE.unidentified } else { 0.0 }
+    }
+
+    /// Below 0 where an earlier answer said this, and a follow-up asks for something that is not in it.
+    fn repeated(&self, text: &str) -> f32 {
+        let Some(own) = &self.own else { return 0.0 };
+        let flat = flat(text.trim_matches(['|', ' ']));
+        if flat.chars().count() < 3 || !self.answered.iter().any(|answer| answer.contains(&flat)) {
+            return 0.0;
+        }
+        let there = stems(text);
+        let answers = !own.is_empty() && own.iter().all(|stem| there.contains(stem));
+        if answers { 0.0 } else { NUDGE.repeated }
+    }
+}
+
+impl AskedWord {
+    /// 1 where a text has the word, less where it has one that is like it, 0 where it has none.
+    fn standing(&self, text: &HashSet<String>) -> f32 {
+        if text.contains(&self.stem) {
+            1.0
+        } else if self.alike.iter().any(|alike| text.contains(alike)) {
+            alike::LIKE
+        } else {
+            0.0
+        }
+    }
+}
+
+/// What stands around the sentences of a passage.
+struct Around {
+    /// Of the headings, the lead and the file's name.
+    stems: HashSet<String>,
+    /// Those and the passage itself, flat.
+    text: String,
+}
+
+impl Around {
+    fn of(passage: &Passage) -> Self {
+        let chunk = &passage.chunk;
+        let file = passage.file_name.replace(['_', '-', '.'], " ");
+        let above = format!("{} {} {file}", chunk.section.join(" "), chunk.lead);
+        let text = flat(&format!("{above} {} {}", passage.file_name, chunk.text));
+        Around { stems: stems(&above), text }
+    }
+}
+
+/// Whether a word only belongs to the form of the question: "how long", "wie lange", "took part".
+fn is_form(question: &str, word: &Word<'_>) -> bool {
+    let lower = word.text.to_lowercase();
+    if matches!(lower.as_str(), "took" | "take" | "taken" | "takes" | "part") {
+        let whole = question.to_lowercase();
+        return ["took part", "take part", "taken part", "takes part"]
+            .iter()
+            .any(|form| whole.contains(form));
+    }
+    let before = word.text.as_ptr() as usize - question.as_ptr() as usize;
+    let before = question[..before].trim_end().to_lowercase();
+    before.split(' ').next_back().is_some_and(|last| matches!(last, "how" | "wie"))
+}
+
+/// Numbers and codes that name one thing: `K2-35`, `1003`, `E4021`; not years, and not small numbers.
+pub(super) fn identifiers(text: &str) -> Vec<String> {
+    let tokens = text
+        .split(|character: char| !character.is_alphanumeric() && !matches!(character, '-' | '_' | '/' | '.'));
+    let tokens = tokens.map(|token| token.trim_matches(['-', '_', '/', '.']));
+    let mut found: Vec<String> = tokens
+        .filter(|token| {
+            let digits = token.chars().filter(char::is_ascii_digit).count();
+            let letters = token.chars().any(char::is_alphabetic);
+            let year =
+                token.len() == 4 && token.parse::<u32>().is_ok_and(|year| (1500..2200).contains(&year));
+            digits > 0 && !year && (letters || digits >= 3) && !token.contains('/')
+        })
+        .map(str::to_lowercase)
+        .collect();
+    found.dedup();
+    found
+}
+
+/// Whether a word stands in a flat text, not inside another.
+fn has_word(text: &str, word: &str) -> bool {
+    text.match_indices(word).any(|(at, found)| {
+        let before = text[..at].chars().next_back();
+        let after = text[at + found.len()..].chars().next();
+        !before.is_some_and(char::is_alphanumeric) && !after.is_some_and(char::is_alphanumeric)
+    })
+}
+
+/// A text in lower case on one line, without marks of citations.
+pub(super) fn flat(text: &str) -> String {
+    let lower = text.to_lowercase();
+    lower.split_whitespace().filter(|word| !is_mark(word)).collect::<Vec<_>>().join(" ")
+}
+
+fn is_mark(word: &str) -> bool {
+    let inside = word.strip_prefix('[').and_then(|word| word.trim_end_matches(['.', ',']).strip_suffix(']'));
+    inside.is_some_and(|inside| !inside.is_empty() && inside.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// The stems of a text's content words.
+pub(super) fn stems(text: &str) -> HashSet<String> {
+    words::telling(text).into_iter().map(|word| word.stem).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_and_long_numbers_name_things_and_years_do_not() {
+        assert_eq!(identifiers("What does the K2-35 weigh in 2021?"), ["k2-35"]);
+        assert_eq!(identifiers("When was order 1003 shipped? 12 of them."), ["1003"]);
+        assert!(identifiers("How many ducks were there in 2021, 24/7?").is_empty());
+        assert!(has_word("order 1003, shipped", "1003") && !has_word("order 10034", "1003"));
+    }
+
+    #[test]
+    fn marks_of_citations_do_not_count() {
+        assert_eq!(flat("It  lasts two\nyears. [1] So [x]."), "it lasts two years. so [x].");
+    }
+}
