@@ -1,16 +1,26 @@
 //! An answer while it is being sent: checked, cut at its limits, counted.
 
-use std::{collections::VecDeque, ops::Range, sync::Arc};
+use std::{
+    collections::{HashMap, VecDeque},
+    ops::Range,
+    sync::Arc,
+};
 
 use serde_json::Value;
 
 use super::{
-    ChatWorkDone, Finish, Outcome, draft::Draft, language::Language, phrases, prompt, verify::Verifier,
+    ChatWorkDone, Extractive, Finish, Outcome,
+    draft::Draft,
+    language::Language,
+    phrases, prompt,
+    structured::{self, Node},
+    verify::{Checked, Verifier},
+    words,
 };
 use crate::{
     Fault, Reason,
     seams::{
-        answerer::{Format, Piece, Pieces, Sampling, Tokens},
+        answerer::{Answerer, Brief, Format, Piece, Pieces, Sampling, Tokens},
         embedder::Embedder,
     },
 };
@@ -28,6 +38,73 @@ pub(super) struct Begun {
     pub(super) search_units: u64,
     pub(super) context_tokens: usize,
     pub(super) asked_tokens: usize,
+    /// For a model's answer of which nothing remains.
+    pub(super) quoting: Quoting,
+}
+
+/// What is quoted where nothing that a model wrote can be delivered.
+#[derive(Default)]
+pub(super) struct Quoting {
+    by: Option<(Arc<Extractive>, Brief)>,
+    used: bool,
+}
+
+impl Quoting {
+    pub(super) fn by(extractive: Arc<Extractive>, brief: Brief) -> Self {
+        Quoting { by: Some((extractive, brief)), used: false }
+    }
+
+    /// The quotes, once.
+    async fn pieces(&mut self) -> Result<Option<Box<dyn Pieces>>, Fault> {
+        let Some((extractive, brief)) = self.by.take() else { return Ok(None) };
+        let pieces = extractive.answer(brief).await?;
+        self.used = pieces.is_some();
+        Ok(pieces)
+    }
+}
+
+impl Begun {
+    /// The schema that the answer follows.
+    fn schema(&self) -> Option<&Value> {
+        match &self.format {
+            Format::Schema(wrapped) => Some(structured::unwrapped(wrapped)),
+            Format::Text | Format::Object => None,
+        }
+    }
+
+    /// A sentence of ours in the format that is wanted.
+    fn wrapped(&self, sentence: &str) -> String {
+        if self.format == Format::Text {
+            return sentence.to_string();
+        }
+        let node = Node::nothing(self.schema(), sentence);
+        serde_json::to_string(&node).unwrap_or_else(|_| "{}".into())
+    }
+
+    /// What remains of a text of a JSON answer: the sentences that are supported, beside what they belong to.
+    async fn checked_text(&mut self, text: &str, beside: &[String]) -> Result<String, Fault> {
+        let mut draft = Draft::default();
+        draft.push(text);
+        let mut checked = String::new();
+        while let Some(sentence) = draft.next(true) {
+            let said = sentence.text();
+            let marked = sentence.marks().next().is_some();
+            if marked {
+                if let Checked::Cited(text) = self.verifier.checked(&sentence).await? {
+                    checked.push_str(&text);
+                }
+            } else if words::telling(&said).is_empty()
+                || self.verifier.supported(&said, None, beside).await?.is_some()
+            {
+                checked.push_str(&said);
+            }
+        }
+        if checked.trim().is_empty() && !text.trim().is_empty() {
+            self.verifier.warn("a text of the JSON was left out: the documents do not say it".into());
+            return Ok(String::new());
+        }
+        Ok(checked)
+    }
 }
 
 /// An answer that is being sent. Dropping it stops the work.
@@ -50,6 +127,9 @@ pub struct Answering {
     short: bool,
     /// Whether anything was found to answer from.
     found: bool,
+    /// Whether a sentence was left out, and whether the model said that there is no answer.
+    dropped: bool,
+    refused: bool,
 }
 
 impl Answering {
@@ -57,7 +137,8 @@ impl Answering {
         let found = pieces.is_some();
         let mut ready = VecDeque::new();
         if !found {
-            ready.push_back(phrases::nothing_found(begun.language, &begun.near));
+            let nothing = phrases::nothing_found(begun.language, &begun.near);
+            ready.push_back(begun.wrapped(&nothing));
         }
         for warning in warnings {
             begun.verifier.warn(warning);
@@ -74,6 +155,8 @@ impl Answering {
             finish: None,
             short: false,
             found,
+            dropped: false,
+            refused: false,
         }
     }
 
@@ -125,7 +208,11 @@ impl Answering {
         let own = Tokens { prompt: self.begun.asked_tokens + work.context_tokens, completion };
         // Only citations that the text shows: they are numbered in order, so the highest number is enough.
         let cited = |index: usize| self.written.contains(&format!("[{index}]"));
-        let shown = (1..).take_while(|&index| cited(index)).count();
+        // JSON shows no numbers: its values stay as they are, and every citation is given.
+        let shown = match self.begun.format {
+            Format::Text => (1..).take_while(|&index| cited(index)).count(),
+            Format::Object | Format::Schema(_) => usize::MAX,
+        };
         let (citations, warnings) = self.begun.verifier.finish(shown);
         Outcome {
             finish: self.finish.unwrap_or(Finish::Stop),
@@ -146,7 +233,8 @@ impl Answering {
                 }
             }
             Piece::Row(passage, place, read) => self.quote(passage, place, &shown(&read)).await?,
-            Piece::Plain(text) => self.ready.push_back(text),
+            Piece::Plain(text) if self.begun.format == Format::Text => self.ready.push_back(text),
+            Piece::Plain(text) => self.whole.push_str(&self.begun.wrapped(&text)),
             Piece::Text(text) if self.begun.format == Format::Text => {
                 self.draft.push(&text);
                 self.read(false).await?;
@@ -168,15 +256,20 @@ impl Answering {
         Ok(())
     }
 
-    /// Checks the whole sentences that have come in. One that no citation supports waits for one that does.
+    /// Checks the whole sentences that have come in. One that claims nothing waits for one that is supported.
     async fn read(&mut self, end: bool) -> Result<(), Fault> {
         while let Some(sentence) = self.draft.next(end) {
-            let cites = sentence.marks().next().is_some();
-            if let Some(text) = self.begun.verifier.checked(&sentence).await? {
-                self.held.push_str(&text);
-                if cites {
-                    self.ready.push_back(std::mem::take(&mut self.held));
+            if sentence.text().contains(prompt::NOTHING) {
+                self.refused = true;
+                continue;
+            }
+            match self.begun.verifier.checked(&sentence).await? {
+                Checked::Plain(text) => self.held.push_str(&text),
+                Checked::Cited(text) => {
+                    let held = std::mem::take(&mut self.held);
+                    self.ready.push_back(held + &text);
                 }
+                Checked::Unsupported => self.dropped = true,
             }
         }
         Ok(())
@@ -189,53 +282,61 @@ impl Answering {
         }
         self.read(true).await?;
         let held = std::mem::take(&mut self.held);
-        let said_nothing = self.written.is_empty() && self.ready.is_empty();
-        if said_nothing {
-            if !held.trim().is_empty() && !held.contains(prompt::NOTHING) {
+        let left_out = self.dropped || !held.trim().is_empty();
+        if !self.written.is_empty() || !self.ready.is_empty() {
+            if left_out && !self.begun.quoting.used {
                 self.begun
                     .verifier
-                    .warn("the model's answer was left out: nothing it cites is in the documents".into());
+                    .warn("a part of the model's answer was left out: nothing supports it".into());
             }
-            self.ready.push_back(phrases::nothing_found(self.begun.language, &self.begun.near));
-        } else if !held.trim().is_empty() {
-            self.begun.verifier.warn("the end of the model's answer was left out: it cites nothing".into());
+            return Ok(());
         }
+        if left_out && !self.refused {
+            self.begun
+                .verifier
+                .warn("the model's answer was left out: nothing it cites is in the documents".into());
+            if let Some(pieces) = self.begun.quoting.pieces().await? {
+                self.begun.verifier.warn("the documents are quoted instead".into());
+                self.pieces = Some(pieces);
+                return Ok(());
+            }
+        }
+        self.ready.push_back(phrases::nothing_found(self.begun.language, &self.begun.near));
         Ok(())
     }
 
     /// JSON is read whole: its texts are checked, its shape is kept.
     async fn structured(&mut self) -> Result<(), Fault> {
         let whole = std::mem::take(&mut self.whole);
-        let mut value: Value = serde_json::from_str(whole.trim()).map_err(|_| {
+        let whole = whole.trim();
+        if whole.trim_matches(['"', '.']) == prompt::NOTHING {
+            let nothing = phrases::nothing_found(self.begun.language, &self.begun.near);
+            self.ready.push_back(self.begun.wrapped(&nothing));
+            return Ok(());
+        }
+        let mut node: Node = serde_json::from_str(whole).map_err(|_| {
             Fault::new(
                 Reason::UpstreamUnavailable,
                 "the language model was asked for JSON but returned something else; try again",
             )
         })?;
-        self.check_texts(&mut value).await?;
-        self.ready.push_back(value.to_string());
-        Ok(())
-    }
-
-    async fn check_texts(&mut self, value: &mut Value) -> Result<(), Fault> {
-        let mut waiting = vec![value];
-        while let Some(value) = waiting.pop() {
-            match value {
-                Value::String(text) => {
-                    let mut draft = Draft::default();
-                    draft.push(text);
-                    let mut checked = String::new();
-                    while let Some(sentence) = draft.next(true) {
-                        let kept = self.begun.verifier.checked(&sentence).await?;
-                        checked.push_str(&kept.unwrap_or_default());
-                    }
-                    *text = checked;
-                }
-                Value::Array(values) => waiting.extend(values.iter_mut().rev()),
-                Value::Object(fields) => waiting.extend(fields.values_mut().rev()),
-                Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        let schema = self.begun.schema().cloned();
+        if let Some(schema) = &schema {
+            node = node.ordered(schema);
+        }
+        let mut anchors: HashMap<usize, Vec<String>> = HashMap::new();
+        for leaf in node.texts(schema.as_ref()) {
+            if leaf.listed {
+                continue;
+            }
+            let beside = anchors.entry(leaf.object).or_default();
+            *leaf.text = self.begun.checked_text(leaf.text, beside).await?;
+            // The first text of a record says what the others are of.
+            if beside.is_empty() && !leaf.text.is_empty() {
+                beside.push(leaf.text.clone());
             }
         }
+        self.ready.push_back(serde_json::to_string(&node).map_err(Fault::internal)?);
         Ok(())
     }
 

@@ -45,6 +45,19 @@ pub(super) fn pieces(direction: Direction, brief: &Brief) -> Vec<Piece> {
     if a.file != b.file || a.ordinal.abs_diff(b.ordinal) > 1 { Vec::new() } else { vec![next.piece.clone()] }
 }
 
+/// Passages at most whose neighbours are read.
+const KEPT: usize = 2;
+
+/// Keeps the passages that the last answer quotes; all where it quotes none.
+pub(super) fn keep_answered(turns: &[Turn], passages: &mut Vec<Passage>) {
+    let Some(answer) = last_answer(turns) else { return };
+    let quoted = |passage: &Passage| placed(0, passage).iter().any(|unit| stands_in(answer, &unit.text));
+    if passages.iter().any(quoted) {
+        passages.retain(quoted);
+    }
+    passages.truncate(KEPT);
+}
+
 fn placed(at: usize, passage: &Passage) -> Vec<Placed> {
     let chunk = &passage.chunk;
     let piece = |unit: units::Unit| match &unit.row {

@@ -1,8 +1,8 @@
 //! Finds what to answer from, by what is wanted: passages by search, whole documents, or what stands beside an answer.
 
 use super::{
-    Asked, Chat, ChatRequest, FULL_CONTEXT, LEAST, alike, brief, intent::Intent, passage, searched,
-    understand,
+    Asked, Chat, ChatRequest, FULL_CONTEXT, LEAST, LONGEST_PASSAGE, alike, beside, brief, intent::Intent,
+    passage, searched, understand,
 };
 use crate::{
     Fault,
@@ -39,7 +39,7 @@ pub(super) struct Found {
 impl Found {
     /// Whether any passage is likely enough for an answerer to be asked.
     pub(super) fn is_likely(&self) -> bool {
-        self.task == Task::Summary && !self.passages.is_empty()
+        matches!(self.task, Task::Summary | Task::Beside(_)) && !self.passages.is_empty()
             || self.passages.iter().any(|passage| passage.score >= LEAST)
     }
 }
@@ -91,6 +91,7 @@ impl Chat {
             Intent::Beside(direction) => {
                 let before = understand::question_before(&request.turns);
                 let mut found = self.by_question(asked, request, &before).await?;
+                beside::keep_answered(&request.turns, &mut found.passages);
                 self.add_neighbours(asked.reading, &mut found).await?;
                 found.task = Task::Beside(*direction);
                 Ok(found)
@@ -227,10 +228,14 @@ impl Chat {
             let Some(best) = passages.first().filter(|best| best.score >= LEAST) else { return Ok(found) };
             files.retain(|file| file.id == best.id.file);
         }
-        let most = if request.full_context { SUMMARISED_IN_FULL } else { SUMMARISED };
-        found.passages = self.spread(reading, &files, most).await?;
+        let (most, tokens) = match request.full_context {
+            true => (SUMMARISED_IN_FULL, FULL_CONTEXT),
+            false => (SUMMARISED, SUMMARISED * LONGEST_PASSAGE),
+        };
         let held: u32 = files.iter().map(|file| file.extent.chunks).sum();
-        let most = FULL_CONTEXT.min(request.max_context_tokens);
+        files.truncate(most);
+        found.passages = self.spread(reading, &files, most).await?;
+        let most = tokens.min(request.max_context_tokens);
         let read = found.passages.len();
         self.shorten(&mut found.passages, most);
         if found.passages.len() < read || (read as u32) < held {
@@ -288,7 +293,7 @@ fn named_files(files: &[FileRecord], named: &[String]) -> Vec<FileRecord> {
         let words: Vec<&str> = name.split(|character: char| !character.is_alphanumeric()).collect();
         let stems: Vec<String> = words.iter().map(|word| super::words::stem(word)).collect();
         let has = |word: &&String| **word == name || stems.contains(&super::words::stem(word));
-        named.iter().filter(has).count() + usize::from(named.iter().any(|word| *word == name)) * 10
+        named.iter().filter(has).count() + usize::from(named.contains(&name)) * 10
     };
     let most = files.iter().map(count).max().unwrap_or(0);
     if most == 0 { Vec::new() } else { files.iter().filter(|file| count(file) == most).cloned().collect() }

@@ -3,10 +3,10 @@
 //! By words only. What is not surely something else is a question.
 
 use super::{
-    arithmetic, compare,
+    arithmetic,
     language::Language,
     phrases::{self, Talk},
-    words,
+    sides, words,
 };
 use crate::seams::answerer::{Direction, Side, Speaker, Turn};
 
@@ -47,7 +47,7 @@ pub(super) fn of(turns: &[Turn], language: Language) -> Intent {
     if let Some(named) = summary(&plain, language) {
         return Intent::Summary(named);
     }
-    match compare::sides(text) {
+    match sides::of(text) {
         Some(sides) => Intent::Comparison(sides),
         None => Intent::Question,
     }
@@ -297,7 +297,8 @@ fn summary(plain: &Plain, language: Language) -> Option<Vec<String>> {
 }
 
 /// Words that mean documents in general and name none.
-const GENERAL: &str = "document|documents|file|files|report|text|paper|box|everything|page|pages|content|contents|article|\
+const GENERAL: &str = "all|every|each|alle|aller|allen|todos|todas|tous|toutes|tutti|tutte|complete|detailed|\
+    document|documents|file|files|report|text|paper|box|everything|page|pages|content|contents|article|\
     pdf|collection|whole|entire|short|brief|briefly|sentences|words|few|three|points|bullet|key|main|\
     here|above|attached|uploaded|dokument|dokumente|datei|dateien|texte|zusammen|kurz|alles|bericht|\
     inhalt|sätzen|documento|documentos|archivo|archivos|todo|caja|texto|breve|brevemente|contenido|\

@@ -99,8 +99,9 @@ const ASKING: &[(Kind, &[&str])] = &[
     ),
 ];
 
-/// Words for lengths of time.
-const TIME_UNITS: &str = "second|seconds|minute|minutes|hour|hours|day|days|week|weeks|month|months|year|years|decade|decades|\
+/// Words for lengths of time, and other lengths.
+const TIME_UNITS: &str = "metre|metres|meter|meters|m|km|kilometres|kilometers|feet|miles|mile|inches|metern|metros|mètres|metri|cm|mm|\
+    second|seconds|minute|minutes|hour|hours|day|days|week|weeks|month|months|year|years|decade|decades|\
     sekunden|minuten|stunde|stunden|tag|tage|tagen|woche|wochen|monat|monate|monaten|jahr|jahre|jahren|\
     segundos|minutos|hora|horas|día|días|semana|semanas|mes|meses|año|años|secondes|heure|heures|jour|\
     jours|semaine|semaines|mois|an|ans|année|années|dia|dias|mês|ano|anos|ore|giorno|giorni|settimana|\
@@ -116,6 +117,9 @@ const TIMES: &str = "january|february|march|april|june|july|august|september|oct
     fevereiro|março|maio|junho|julho|setembro|outubro|novembro|dezembro|segunda|terça|quarta|quinta|\
     sexta|gennaio|febbraio|aprile|maggio|giugno|luglio|settembre|ottobre|dicembre|century|jahrhundert|\
     siglo|siècle|noon|midnight|daily|weekly|annually|monthly";
+
+/// A number that is neither a time nor a length.
+const UNLIKELY: f32 = -0.5;
 
 /// What kind of thing a question asks for, where its words tell.
 pub(super) fn asked(question: &str) -> Option<Kind> {
@@ -140,7 +144,7 @@ impl Kind {
             Kind::Number | Kind::Name => -1.0,
             Kind::Duration if spans(text) => 1.0,
             Kind::Date if fresh.iter().any(|word| is_time(word.text)) => 1.0,
-            Kind::Duration | Kind::Date if number => 0.0,
+            Kind::Duration | Kind::Date if number => UNLIKELY,
             Kind::Duration | Kind::Date => -1.0,
         }
     }
@@ -159,7 +163,7 @@ fn is_time(word: &str) -> bool {
         || word.contains('-') && words::is_number(word)
 }
 
-/// Whether a number of seconds, days or years is said.
+/// Whether a number of seconds, days, years or metres is said.
 fn spans(text: &str) -> bool {
     use unicode_segmentation::UnicodeSegmentation;
     let words: Vec<&str> = text.unicode_words().collect();
@@ -173,6 +177,36 @@ fn spans(text: &str) -> bool {
             ))
             && next.into_iter().any(|word| unit(word))
     })
+}
+
+/// The place in a list that is asked for: "the second step".
+pub(super) fn ordinal(question: &str) -> Option<u32> {
+    const NAMES: &[&str] = &[
+        "first 1st erste ersten erster primer primero primera premier première primeiro primeira primo prima",
+        "second 2nd zweite zweiten zweiter segundo segunda deuxième seconde secondo seconda",
+        "third 3rd dritte dritten dritter tercer tercero tercera troisième terceiro terceira terzo terza",
+        "fourth 4th vierte vierten vierter cuarto cuarta quatrième quarto quarta",
+        "fifth 5th fünfte fünften fünfter quinto quinta cinquième",
+    ];
+    const STEPS: &str = "step|stage|point|item|rule|schritt|punkt|regel|paso|punto|regla|étape|point|règle|passo|ponto|regra|fase|phase";
+    let lower = question.to_lowercase();
+    let words: Vec<&str> = lower.split(|character: char| !character.is_alphanumeric()).collect();
+    words.windows(2).find_map(|pair| {
+        let place = NAMES.iter().position(|names| names.split(' ').any(|name| name == pair[0]))?;
+        STEPS.split('|').any(|step| step == pair[1]).then_some(place as u32 + 1)
+    })
+}
+
+/// The word behind "which" or "what": what is sought.
+pub(super) fn sought(question: &str) -> Option<String> {
+    const ASKING: &str = "which|what|welche|welcher|welches|welchen|welchem|quel|quelle|quels|quelles|qué|cuál|que|qual|quais|quale|quali";
+    let lower = question.to_lowercase();
+    let words: Vec<&str> =
+        lower.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let mut pairs = words.windows(2);
+    let pair =
+        pairs.find(|pair| ASKING.split('|').any(|asking| asking == pair[0]) && !words::is_empty(pair[1]))?;
+    Some(words::stem(pair[1]))
 }
 
 /// The stems of what is counted: those after "how many".
@@ -224,6 +258,11 @@ mod tests {
         assert_eq!(asked("Who won?"), Some(Kind::Name));
         assert_eq!(asked("Quem ganhou?"), Some(Kind::Name));
         assert_eq!(asked("Why?"), None);
+        assert_eq!(ordinal("What is the second step?"), Some(2));
+        assert_eq!(ordinal("Was ist der erste Schritt?"), Some(1));
+        assert_eq!(ordinal("Who won first prize?"), None);
+        assert_eq!(sought("To which city was it sent?"), Some(words::stem("city")));
+        assert_eq!(sought("What was it?"), None);
     }
 
     #[test]
@@ -231,9 +270,10 @@ mod tests {
         let held = |kind: Kind, text: &str| kind.held(text, &[]);
         assert_eq!(held(Kind::Duration, "It lasts 24 months."), 1.0);
         assert_eq!(held(Kind::Duration, "Sie gilt zwei volle Jahre."), 1.0);
-        assert_eq!(held(Kind::Duration, "It comes in 3 colours."), 0.0);
+        assert_eq!(held(Kind::Duration, "It comes in 3 colours."), UNLIKELY);
+        assert_eq!(held(Kind::Duration, "The cable is 12 metres long."), 1.0);
         assert_eq!(held(Kind::Date, "It was shipped on 2024-03-05."), 1.0);
-        assert_eq!(held(Kind::Date, "It has 3 wheels."), 0.0);
+        assert_eq!(held(Kind::Date, "It has 3 wheels."), UNLIKELY);
         assert_eq!(held(Kind::Date, "It rolls."), -1.0);
         assert_eq!(held(Kind::Name, "It was won by Denver."), 1.0);
         assert_eq!(held(Kind::Number, "It rolls."), -1.0);

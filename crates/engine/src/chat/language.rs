@@ -93,7 +93,7 @@ impl Language {
         if most > next {
             return Some(best);
         }
-        let tied = |language: Language| scores.iter().any(|found| *found == (language, most));
+        let tied = |language: Language| scores.contains(&(language, most));
         detected(text).filter(|language| tied(*language)).or(Some(best))
     }
 }

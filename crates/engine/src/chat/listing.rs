@@ -17,8 +17,8 @@ use crate::{
 const MOST: usize = 10;
 /// A passage this likely is about a topic even without its words.
 const LIKELY: f32 = 0.5;
-/// Passages that are looked at for documents about something.
-const PASSAGES: usize = 30;
+/// Passages that are looked at for documents about something: as many as a search returns for one unit.
+const PASSAGES: usize = 20;
 
 impl Chat {
     /// The documents there are, or those about a topic.

@@ -3,15 +3,15 @@
 //! - [`Chat::ask`] tells the path; [`Answering`] is the answer on its way, every citation checked.
 //! - [`intent`] tells what is wanted, [`understand`] turns a conversation into one question, [`gather`] finds what to
 //!   answer from; [`mod@prompt`] is what a language model is told.
-//! - [`Extractive`] answers by quoting: [`pick`] weighs sentences and rows, [`summary`], [`compare`] and [`beside`] pick
+//! - [`Extractive`] answers by quoting: [`pick`] weighs sentences and rows, [`summary`] and [`beside`] pick
 //!   in other ways, [`listing`] lists documents. Other answerers are behind the seam.
-//! - [`draft`] reads what a model writes, [`verify`] checks it against the pages, [`locate`] finds quotes there.
+//! - [`draft`] reads what a model writes, [`verify`] checks it against the pages, [`locate`] finds quotes there and
+//!   [`support`] what says the same; [`structured`] reads JSON.
 
 mod alike;
 mod answering;
 mod arithmetic;
 mod beside;
-mod compare;
 mod draft;
 mod extract;
 mod gather;
@@ -24,7 +24,10 @@ mod phrases;
 mod pick;
 pub mod prompt;
 mod request;
+mod sides;
+mod structured;
 mod summary;
+mod support;
 mod table;
 mod told;
 mod understand;
@@ -38,6 +41,7 @@ use std::{
 };
 
 pub use answering::Answering;
+use answering::Quoting;
 pub use extract::Extractive;
 use extract::Known;
 use gather::{Found, SUMMARISED};
@@ -70,6 +74,8 @@ const FULL_CONTEXT: usize = 13_000;
 const CHUNKS_AT_ONCE: u32 = 64;
 /// Tokens of one passage at most; chunks have 200 and rarely a few more.
 const LONGEST_PASSAGE: usize = 250;
+/// Tokens of a summary, a comparison or a list at most: ten quotes.
+const LONGEST_LIST: usize = 10 * LONGEST_PASSAGE;
 /// Characters of a question that are searched for.
 const LONGEST_QUESTION: usize = 4_000;
 
@@ -81,6 +87,8 @@ pub struct Chat {
     catalog: Arc<dyn Catalog>,
     embedder: Arc<dyn Embedder>,
     answerer: Arc<dyn Answerer>,
+    /// Quotes where nothing that the answerer writes can be delivered.
+    quoting: Arc<Extractive>,
 }
 
 impl Chat {
@@ -92,7 +100,8 @@ impl Chat {
         embedder: Arc<dyn Embedder>,
         answerer: Arc<dyn Answerer>,
     ) -> Self {
-        Chat { search, index, catalog, embedder, answerer }
+        let quoting = Arc::new(Extractive::new(embedder.clone()));
+        Chat { search, index, catalog, embedder, answerer, quoting }
     }
 
     /// Whether this server can give answers of this format.
@@ -102,14 +111,19 @@ impl Chat {
 
     /// What an answer can cost here.
     pub fn bounds(&self, request: &ChatRequest) -> cost::Bounds {
-        let passages = match intent::of(&request.turns, Language::of(&request.turns)) {
+        let intent = intent::of(&request.turns, Language::of(&request.turns));
+        let passages = match intent {
             Intent::Talk(_) | Intent::Documents(None) => return cost::Bounds { min: 1, max: 1 },
             _ if request.full_context => FULL_CONTEXT,
             Intent::Summary(_) => SUMMARISED * LONGEST_PASSAGE,
             _ => request.max_sources * LONGEST_PASSAGE,
         };
         let context = passages.saturating_add(self.told(request));
-        let generated = request.sampling.max_tokens.unwrap_or(usize::MAX).min(self.answerer.longest());
+        let longest = match intent {
+            Intent::Question | Intent::Beside(_) => self.answerer.longest(),
+            _ => self.answerer.longest().max(LONGEST_LIST),
+        };
+        let generated = request.sampling.max_tokens.unwrap_or(usize::MAX).min(longest);
         let search = self.search.bounds(&searched(request, ""));
         cost::chat_bounds(search, context.min(request.max_context_tokens), generated)
     }
@@ -148,7 +162,10 @@ impl Chat {
         request.check()?;
         let language = Language::of(&request.turns);
         let intent = intent::of(&request.turns, language);
-        let question = understood(&request)?;
+        let question = match &intent {
+            Intent::Talk(_) => String::new(),
+            _ => understood(&request)?,
+        };
         self.prepare(&mut request)?;
         let asked = Asked { reading, intent, question, language };
         match &asked.intent {
@@ -194,6 +211,10 @@ impl Chat {
         };
         // What no document was read for costs no context.
         let context_tokens = if found.passages.is_empty() { 0 } else { read + told };
+        let quoting = match self.answerer.is_told() && request.format == Format::Text {
+            true => Quoting::by(self.quoting.clone(), brief(asked, request, &found)),
+            false => Quoting::default(),
+        };
         let (index, question) = (self.index.clone(), asked.question.clone());
         let verifier = verify::Verifier::new(index, *asked.reading, question, found.passages);
         let answer = answering::Begun {
@@ -206,6 +227,7 @@ impl Chat {
             search_units: found.search_units,
             context_tokens,
             asked_tokens,
+            quoting,
         };
         Answering::new(answer, pieces, found.warnings)
     }

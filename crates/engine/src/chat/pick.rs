@@ -11,6 +11,7 @@ use std::{
 use super::{
     alike, kind,
     kind::Kind,
+    language::Language,
     table::Row,
     units::{self, Unit},
     words::{self, Word},
@@ -42,6 +43,8 @@ struct Nudge {
     cell: f32,
     /// A row that the question does not name.
     unnamed: f32,
+    /// The item of a list whose number is asked for.
+    ordinal: f32,
     /// A row whose name says nothing besides what is asked for.
     precise: f32,
 }
@@ -53,11 +56,12 @@ const NUDGE: Nudge = Nudge {
     repeated: -3.0,
     cell: 1.5,
     unnamed: -2.0,
+    ordinal: 3.0,
     precise: 0.8,
 };
 
 /// What a word counts that stands only in the heading, the table's title or the file's name.
-const CONTEXT: f32 = 0.5;
+const CONTEXT: f32 = 0.7;
 /// From this share of the question's words on a sentence counts as complete.
 const COMPLETE: f32 = 0.85;
 
@@ -111,6 +115,8 @@ pub(super) struct Wanted<'a> {
 
 /// A word that is asked for.
 struct AskedWord {
+    /// Whether it may be the beginning of a longer word, as in German: `Akku`, `Akkulaufzeit`.
+    compounds: bool,
     stem: String,
     weight: f32,
     alike: Vec<String>,
@@ -123,6 +129,8 @@ pub(super) struct Asked<'a> {
     weighed: Vec<AskedWord>,
     kind: Option<Kind>,
     counted: Vec<String>,
+    ordinal: Option<u32>,
+    sought: Option<String>,
     identifiers: Vec<String>,
     /// The stems of a follow-up's own words; `None` where it is none.
     own: Option<Vec<String>>,
@@ -149,15 +157,23 @@ impl<'a> Asked<'a> {
             let weight = rarity(&word.stem) * if twice { 2.0 } else { 1.0 };
             weights.insert(word.stem.clone(), weight);
         }
+        let german = Language::told(question) == Some(Language::German);
         let mut weighed: Vec<AskedWord> = weights
             .into_iter()
-            .map(|(stem, weight)| AskedWord { alike: alike::of(&stem), stem, weight })
+            .map(|(stem, weight)| AskedWord {
+                alike: alike::of(&stem),
+                compounds: german && stem.chars().count() >= 4,
+                stem,
+                weight,
+            })
             .collect();
         weighed.sort_by(|a, b| a.stem.cmp(&b.stem));
         Asked {
             weighed,
             kind: kind::asked(question),
             counted: kind::counted(question),
+            ordinal: kind::ordinal(question),
+            sought: kind::sought(question),
             identifiers: identifiers(question),
             own,
             answered: wanted.answered.iter().map(|answer| flat(answer)).collect(),
@@ -190,7 +206,9 @@ impl<'a> Asked<'a> {
         let kind = self.kind.map_or(0.0, |kind| kind.held(text, &self.words));
         let counts = !self.counted.is_empty() && kind::counts(text, &self.counted);
         let mut nudge = self.identified(text, around) + self.repeated(text);
-        if counts {
+        if self.ordinal.is_some() && unit.item == self.ordinal {
+            nudge += NUDGE.ordinal;
+        } else if counts {
             nudge += NUDGE.counts;
         } else if shared >= COMPLETE && kind >= 0.0 && self.weighed.len() > 1 {
             nudge += NUDGE.complete;
@@ -230,9 +248,7 @@ impl<'a> Asked<'a> {
         let identified =
             format!("{written} {} {}", row.table.title, column.map_or("", |at| row.table.column(at)));
         let mut nudge = self.identified(&identified, around) + self.repeated(written);
-        // Rows of a table without names for its rows are named by its columns.
-        let by_column = row.table.columns.iter().any(|name| self.names(name));
-        match (named.is_empty() && !by_column, column) {
+        match (named.is_empty(), column) {
             (true, _) => nudge += NUDGE.unnamed,
             (false, Some(_)) if kind >= 0.0 && self.is_asked_of(row, column) => nudge += NUDGE.cell,
             (false, _) => {}
@@ -260,6 +276,9 @@ impl<'a> Asked<'a> {
         let worth = |at: usize| {
             let name = stems(row.table.column(at));
             let said: f32 = self.weighed.iter().map(|word| word.weight * word.standing(&name)).sum();
+            // "To which city": what is sought comes before what is said of it.
+            let sought = self.sought.as_ref().is_some_and(|sought| name.contains(sought));
+            let said = if sought { said * 3.0 } else { said };
             let kind = self.kind.map_or(0.0, |kind| kind.held(row.cell(text, at), &self.words));
             (said, kind)
         };
@@ -291,20 +310,15 @@ impl<'a> Asked<'a> {
         self.weighed.iter().any(|word| word.standing(&name) > 0.0) || self.kind.is_some()
     }
 
-    /// Whether the question has a word of a cell; a part of a code is none.
+    /// Whether the question has a word of a cell, or one like it; a part of a code is none, nor is a number alike.
     fn names_cell(&self, cell: &str) -> bool {
         let own = flat(cell);
         let code =
             |stem: &str| self.identifiers.iter().find(|code| code.contains(stem) && code.as_str() != stem);
         let there = stems(cell);
         self.weighed.iter().any(|word| {
-            there.contains(&word.stem) && code(&word.stem).is_none_or(|code| has_word(&own, code))
+            word.standing(&there) > 0.0 && code(&word.stem).is_none_or(|code| has_word(&own, code))
         })
-    }
-
-    fn names(&self, text: &str) -> bool {
-        let there = stems(text);
-        self.weighed.iter().any(|word| there.contains(&word.stem))
     }
 
     /// Share of the question's words that a text has, by itself or by what stands around it.
@@ -355,7 +369,9 @@ impl AskedWord {
     fn standing(&self, text: &HashSet<String>) -> f32 {
         if text.contains(&self.stem) {
             1.0
-        } else if self.alike.iter().any(|alike| text.contains(alike)) {
+        } else if self.alike.iter().any(|alike| text.contains(alike))
+            || self.compounds && text.iter().any(|word| word.starts_with(&self.stem))
+        {
             alike::LIKE
         } else {
             0.0
@@ -392,7 +408,12 @@ fn is_form(question: &str, word: &Word<'_>) -> bool {
     }
     let before = word.text.as_ptr() as usize - question.as_ptr() as usize;
     let before = question[..before].trim_end().to_lowercase();
+    let vague = [
+        "long", "lang", "lange", "often", "oft", "far", "weit", "soon", "hoch", "viel", "viele", "big",
+        "groß",
+    ];
     before.split(' ').next_back().is_some_and(|last| matches!(last, "how" | "wie"))
+        && vague.contains(&lower.as_str())
 }
 
 /// Numbers and codes that name one thing: `K2-35`, `1003`, `E4021`; not years, and not small numbers.

@@ -144,7 +144,7 @@ fn candidates(passages: &[Passage], numbers: &[usize]) -> Vec<Candidate> {
                 None => (text.to_string(), Piece::Quote(at + 1, unit.place.clone())),
             };
             let words = stems(&said);
-            let fewest = if unit.item || unit.row.is_some() { 2 } else { FEWEST_WORDS };
+            let fewest = if unit.item.is_some() || unit.row.is_some() { 2 } else { FEWEST_WORDS };
             if !(fewest..=MOST_WORDS).contains(&words.len()) || !seen.insert(said) {
                 continue;
             }

@@ -213,8 +213,8 @@ mod tests {
         assert!(is_rule("|---|:-:|") && is_rule("| - | - |"));
         assert!(!is_rule("| - |a") && !is_rule("---") && !is_rule("| a | - |"));
         assert_eq!(cells("|", 0).len(), 0);
-        assert_eq!(cells("|a", 3), [4..5]);
-        assert_eq!(cells("||", 0), [1..1]);
+        assert_eq!(cells("|a", 3), vec![Range { start: 4, end: 5 }]);
+        assert_eq!(cells("||", 0), vec![Range { start: 1, end: 1 }]);
         assert_eq!(Table::below("", "H").columns.len(), 0);
     }
 }

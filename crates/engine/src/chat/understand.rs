@@ -5,6 +5,7 @@
 
 use super::{
     intent,
+    language::Language,
     words::{self, Word},
 };
 use crate::seams::answerer::{Speaker, Turn};
@@ -170,11 +171,14 @@ fn completed(turn: &str, before: &str, answer: &str) -> String {
         return turn.to_string();
     }
     let has = |kind| kinds(turn, &own).any(|(_, found)| found == kind);
+    // Where every noun has a capital, names cannot be told from topics: all is taken over.
+    let german = goes_on && Language::told(before) == Some(Language::German);
     let mut carried: Vec<&str> = Vec::new();
     let earlier = words::telling(before);
     for (word, kind) in kinds(before, &earlier) {
         let lacking = match kind {
             // A turn with things of its own to ask about keeps to them, and takes over whom or what it points at.
+            Kind::Topic | Kind::Name if german => true,
             Kind::Topic => !has(Kind::Topic) || (points && !has(Kind::Name)),
             Kind::Name | Kind::Time => !has(kind),
         };
@@ -262,6 +266,10 @@ mod tests {
         assert_eq!(
             asked(&["Who won the final?", "The Denver Broncos won.", "When were they founded?"]),
             "When were they founded? won final Denver Broncos"
+        );
+        assert_eq!(
+            asked(&["Wie lange gilt die Garantie des Silberdistel?", "Fünf Jahre.", "Und für den Akku?"]),
+            "Und für den Akku? lange gilt Garantie Silberdistel"
         );
         assert_eq!(asked(&["保修期多长？", "两年。", "电池呢？"]), "电池呢？ 保修期多长？");
     }

@@ -12,8 +12,8 @@ pub(super) struct Unit {
     pub(super) place: Range<usize>,
     /// What is known of it where it is a row of a table.
     pub(super) row: Option<Row>,
-    /// Whether it is an item of a list.
-    pub(super) item: bool,
+    /// Its number where it is an item of a list; 0 where items have none.
+    pub(super) item: Option<u32>,
 }
 
 /// The units of a passage, in order. Headings are none: they name, they do not say. Nor are the headers of tables.
@@ -24,7 +24,7 @@ pub(super) fn of(chunk: &Chunk) -> Vec<Unit> {
 /// The units of a text below this lead and heading.
 pub(super) fn read(text: &str, lead: &str, heading: &str) -> Vec<Unit> {
     let mut units = Vec::new();
-    let mut block: Option<(Range<usize>, bool)> = None;
+    let mut block: Option<(Range<usize>, Option<u32>)> = None;
     // The table that rows belong to, and what was said right above.
     let mut table: Option<Arc<Table>> = None;
     let mut above = heading.to_string();
@@ -63,24 +63,30 @@ pub(super) fn read(text: &str, lead: &str, heading: &str) -> Vec<Unit> {
                 continue;
             }
             let row = Row::new(known.clone(), trimmed, place.start);
-            units.push(Unit { place, row: Some(row), item: false });
+            units.push(Unit { place, row: Some(row), item: None });
             continue;
         }
         block = match block {
             Some((open, item)) => Some((open.start..end, item)),
-            None => Some((start + indent + marker..end, marker > 0)),
+            None => Some((start + indent + marker..end, item_number(trimmed, marker))),
         };
     }
     close(text, block, &mut units);
     units
 }
 
-fn close(text: &str, block: Option<(Range<usize>, bool)>, units: &mut Vec<Unit>) {
+fn close(text: &str, block: Option<(Range<usize>, Option<u32>)>, units: &mut Vec<Unit>) {
     if let Some((block, item)) = block {
         let found = sentences::split(&text[block.clone()]);
         let place = |range: Range<usize>| block.start + range.start..block.start + range.end;
         units.extend(found.into_iter().map(|range| Unit { place: place(range), row: None, item }));
     }
+}
+
+/// The number of an item whose sign has so many bytes; 0 where it has none, `None` where there is no sign.
+fn item_number(line: &str, marker: usize) -> Option<u32> {
+    let digits = line.bytes().take_while(u8::is_ascii_digit).count();
+    (marker > 0).then(|| line[..digits].parse().unwrap_or(0))
 }
 
 fn is_heading(line: &str) -> bool {

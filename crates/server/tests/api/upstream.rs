@@ -174,7 +174,7 @@ const ASKED: &str = "How long does the warranty of the machine last?";
 fn number(seen: &Value) -> usize {
     let material = seen["messages"].as_array().unwrap().last().unwrap()["content"].as_str().unwrap();
     let before = &material[..material.find("The warranty of the machine").unwrap()];
-    before.matches(" passage ").count()
+    before.matches("\nPassage ").count()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -230,9 +230,10 @@ async fn lies_and_orders_from_documents_are_not_delivered() {
             true => frames(&app, &key, body).await.join("\n"),
             false => ask(&app, &key, body).await.body.to_string(),
         };
-        assert!(all.contains("I found nothing in the documents"), "{all}");
+        // Nothing remains of it, so the documents are quoted instead, with a warning.
+        assert!(all.contains("lasts two years from the day of purchase"), "{all}");
         assert!(!all.contains("HACKED") && !all.contains("ten years") && !all.contains("francs"), "{all}");
-        assert!(all.contains("\"citations\":[]") && all.contains("left out"), "{all}");
+        assert!(all.contains("left out") && all.contains("quoted instead"), "{all}");
     }
     // What the document orders was told as material, between fences, never as a rule.
     let seen = stub.seen.lock()[0].clone();
@@ -424,6 +425,66 @@ async fn json_keeps_its_shape_and_loses_what_is_not_true() {
     assert_eq!(value, json!({"answer": "Two years [1].", "numbers": [1, 2], "lie": ""}));
     assert_eq!(stub.seen.lock()[0]["response_format"]["type"], "json_object");
     assert_eq!(ask(&app, &key, body).await.verdict(), "503 B1000 upstream_unavailable");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_true_answer_is_repaired_rather_than_dropped() {
+    let whole = "The warranty of the machine lasts two years from the day of purchase.";
+    for said in [
+        // A quote of the place line, a wrong number, no mark at all, a bare mark of another passage.
+        "The warranty lasts two years [1: \"warranty.md, page 1\"].",
+        "The warranty lasts two years [2: \"lasts two years\"].",
+        "The warranty of the machine lasts two years from purchase.",
+        "The warranty lasts two years [9].",
+    ] {
+        let stub = Stub::start(vec![say(&[said])]).await;
+        let app = stub.app(20).await;
+        let (box_id, key, _) = papers(&app).await;
+        let answer = ask(&app, &key, question(ASKED)).await;
+        assert!(content(&answer).starts_with("The warranty"), "{said}: {answer:?}");
+        assert!(
+            content(&answer).contains("two years") && content(&answer).contains("[1]"),
+            "{said}: {answer:?}"
+        );
+        assert!(whole.contains(answer.body["citations"][0]["quote"].as_str().unwrap()), "{said}: {answer:?}");
+        must_be_verified(&app, &key, box_id, content(&answer), &answer.body["citations"]).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn numbers_of_another_row_are_not_delivered() {
+    let stub = Stub::start(vec![say(&["The K2-35 weighs 5.1 kg [1: \"K2-35\"]."])]).await;
+    let app = stub.app(20).await;
+    let (box_id, key, _) = papers(&app).await;
+    let table = "# Devices\n\n| Model | Weight (kg) |\n|---|---|\n| K2-35 | 4.2 |\n| K2-40 | 5.1 |\n";
+    app.text_file(box_id, &key, "devices.md", table).await;
+    let answer = ask(&app, &key, question("What does the K2-35 weigh?")).await;
+    assert!(content(&answer).contains("4.2") && !content(&answer).contains("5.1"), "{answer:?}");
+    assert!(answer.body["warnings"].to_string().contains("quoted instead"), "{answer:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_text_of_json_is_checked_and_keys_keep_their_order() {
+    let said = r#"{"tasks": [{"owner": "Ben", "task": "Fix the roof"}, {"owner": "Ben", "task": "Paint the wall"}], "done": false}"#;
+    let stub = Stub::start(vec![say(&[said]), say(&["NOT_IN_THE_DOCUMENTS"])]).await;
+    let app = stub.app(20).await;
+    let (box_id, key, _) = papers(&app).await;
+    let table = "# Tasks of the house\n\n| Task | Owner |\n|---|---|\n| Fix the roof | Anna |\n| Paint the wall | Ben |\n";
+    app.text_file(box_id, &key, "tasks.md", table).await;
+    let mut body = question("List the tasks of the house with their owners");
+    let task = json!({"type": "object", "required": ["task", "owner"],
+        "properties": {"task": {"type": "string"}, "owner": {"type": "string"}}});
+    body["response_format"] = json!({"type": "json_schema", "json_schema": {"name": "t", "schema": {
+        "type": "object", "required": ["tasks", "done"],
+        "properties": {"tasks": {"type": "array", "items": task}, "done": {"type": "boolean"}}}}});
+    let answer = ask(&app, &key, body.clone()).await;
+    assert_eq!(
+        content(&answer),
+        r#"{"tasks":[{"task":"Fix the roof","owner":""},{"task":"Paint the wall","owner":"Ben"}],"done":false}"#
+    );
+    assert!(answer.body["warnings"].to_string().contains("JSON"), "{answer:?}");
+    let none = ask(&app, &key, body).await;
+    assert_eq!(content(&none), r#"{"tasks":[],"done":false}"#, "JSON also where nothing was found");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -4,13 +4,15 @@
 //! question as a vector. Where the best sum is low, there is no answer. Summaries, comparisons and what comes next are
 //! other ways of picking, in modules of their own.
 
+mod compare;
+
 use std::{collections::VecDeque, ops::Range, sync::Arc};
 
 use async_trait::async_trait;
 use tokio::sync::Semaphore;
 
 use super::{
-    beside, compare,
+    beside,
     language::Language,
     pick::{Asked, Sentence, Wanted},
     summary,
@@ -55,11 +57,7 @@ impl Extractive {
     }
 
     /// The likeliest sentences with their sums, best first.
-    pub(super) async fn weighed(
-        &self,
-        wanted: &Wanted<'_>,
-        passages: &[Passage],
-    ) -> Result<Vec<Sentence>, Fault> {
+    async fn weighed(&self, wanted: &Wanted<'_>, passages: &[Passage]) -> Result<Vec<Sentence>, Fault> {
         let mut sentences = Asked::of(wanted, passages).sentences(passages);
         sentences.truncate(EMBEDDED);
         self.compare(wanted.question, passages, &mut sentences).await?;
@@ -108,11 +106,6 @@ impl Extractive {
     }
 }
 
-/// Whether a sum is high enough for an answer.
-pub(super) fn is_enough(sum: f32) -> bool {
-    sum >= LEAST
-}
-
 /// The question of a brief in its conversation.
 fn wanted(brief: &Brief) -> Wanted<'_> {
     let last = brief.turns.iter().rposition(|turn| turn.speaker == Speaker::User);
@@ -135,7 +128,7 @@ fn chosen(sentences: Vec<Sentence>) -> Vec<Sentence> {
 }
 
 /// The chosen sentences, passage after passage, neighbours as one quote.
-pub(super) fn quotes(chosen: &[Sentence], passages: &[Passage]) -> Vec<Piece> {
+fn quotes(chosen: &[Sentence], passages: &[Passage]) -> Vec<Piece> {
     let mut order: Vec<usize> = Vec::new();
     for sentence in chosen {
         if !order.contains(&sentence.passage) {
@@ -197,8 +190,7 @@ impl Answerer for Extractive {
     }
 
     fn longest(&self) -> usize {
-        // A comparison has a sentence for each side, a summary a few more than an answer.
-        summary::MOST.max(MOST) * LONGEST
+        MOST * LONGEST
     }
 
     fn is_told(&self) -> bool {

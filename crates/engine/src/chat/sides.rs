@@ -1,63 +1,13 @@
-//! Comparisons: what is compared, and a cited line for each side, or that nothing is said of it.
+//! What a turn compares: "Compare the warranty of A and B", "Which is heavier, A or B?", "A vs B".
 
-use super::{
-    extract::{Extractive, is_enough, quotes},
-    language::Language,
-    phrases,
-    pick::{Wanted, stems},
-    words,
-};
-use crate::{
-    Fault,
-    seams::answerer::{Passage, Piece, Side},
-};
+use super::words;
+use crate::seams::answerer::Side;
 
 /// Things compared at most; a longer list is a question about a list.
 const MOST_SIDES: usize = 4;
-/// How far below an answer's a line of a comparison may be: it must name its side.
-const SLACK: f32 = 1.5;
-
-/// A line for each side; none where the documents say nothing of any.
-pub(super) async fn pieces(
-    extractive: &Extractive,
-    sides: &[Side],
-    passages: &[Passage],
-    language: Language,
-) -> Result<Vec<Piece>, Fault> {
-    let (mut pieces, mut found) = (Vec::new(), false);
-    for side in sides {
-        let wanted = Wanted { question: &side.question, ..Wanted::default() };
-        let weighed = extractive.weighed(&wanted, passages).await?;
-        let name = stems(&side.name);
-        // What names the side: it must stand in the sentence, or right above it.
-        let names = |text: &str| {
-            let there = stems(text);
-            name.iter().all(|word| there.contains(word))
-        };
-        let best = weighed.into_iter().find(|sentence| {
-            let passage = &passages[sentence.passage];
-            let above = format!(
-                "{} {}",
-                passage.chunk.section.join(" "),
-                passage.file_name.replace(['_', '-', '.'], " ")
-            );
-            is_enough(sentence.sum + SLACK) && names(&format!("{} {above}", sentence.text(passages)))
-        });
-        let line = if pieces.is_empty() { "" } else { "\n" };
-        pieces.push(Piece::Plain(format!("{line}- {}: ", side.name)));
-        match best {
-            Some(best) => {
-                found = true;
-                pieces.extend(quotes(&[best], passages));
-            }
-            None => pieces.push(Piece::Plain(phrases::lacking(language).to_string())),
-        }
-    }
-    Ok(if found { pieces } else { Vec::new() })
-}
 
 /// The things that a text compares; `None` where it compares none.
-pub(super) fn sides(text: &str) -> Option<Vec<Side>> {
+pub(super) fn of(text: &str) -> Option<Vec<Side>> {
     const COMPARING: &str = "compare|compare the|contrast|comparison of|comparison between|difference between|\
         differences between|differ between|vergleiche|vergleich|vergleichen sie|unterschied zwischen|\
         unterschiede zwischen|unterscheidet sich zwischen|compara|comparar|comparación entre|\
@@ -75,7 +25,7 @@ pub(super) fn sides(text: &str) -> Option<Vec<Side>> {
         let before = lower[..at].trim_end();
         (before.is_empty() || at > 0 && lower[..at].ends_with(' ')).then_some((at, at + phrase.len() + 1))
     };
-    let found = COMPARING.split('|').filter_map(|phrase| starts(phrase)).max_by_key(|(_, end)| *end);
+    let found = COMPARING.split('|').filter_map(starts).max_by_key(|(_, end)| *end);
     let (body, aspect) = match found {
         Some((at, end)) => {
             // "the price difference between A and B": the price is what is compared.
@@ -220,6 +170,17 @@ fn read(body: &str, aspect: &str) -> Option<Vec<Side>> {
     if !(2..=MOST_SIDES).contains(&parts.len()) {
         return None;
     }
+    // "revenue in 2022 and 2023 of Acme": what stands last is said of all.
+    let last = parts[parts.len() - 1];
+    let tail = [" of ", " von ", " de ", " du ", " do ", " da ", " di "]
+        .iter()
+        .find_map(|of| Some((last.find(of)?, of.len())));
+    let number = |part: &str| words::telling(part).first().is_some_and(|word| words::is_number(word.text));
+    let tail = tail.filter(|(at, _)| number(&last[..*at]));
+    let all = tail.map_or("", |(at, length)| last[at + length..].trim());
+    if let (Some((at, _)), Some(last)) = (tail, parts.last_mut()) {
+        *last = last[..at].trim();
+    }
     // "the warranty of A" gives every side its aspect.
     const OF: &[&str] = &[
         " of the ",
@@ -252,7 +213,8 @@ fn read(body: &str, aspect: &str) -> Option<Vec<Side>> {
     };
     let names: Vec<&str> =
         [named].into_iter().chain(parts[1..].iter().copied()).map(without_article).collect();
-    let asked = [aspect, without_article(shared), respect.trim()].into_iter().filter(|part| !part.is_empty());
+    let asked =
+        [aspect, without_article(shared), respect.trim(), all].into_iter().filter(|part| !part.is_empty());
     let asked = asked.collect::<Vec<_>>().join(" ");
     Some(names.iter().map(|name| side(name, names[0], &asked)).collect())
 }
@@ -290,7 +252,7 @@ mod tests {
     #[test]
     fn comparisons_are_split_into_their_sides() {
         let sides = |text: &str| {
-            let sides = super::sides(text).unwrap_or_else(|| panic!("{text}"));
+            let sides = super::of(text).unwrap_or_else(|| panic!("{text}"));
             sides.into_iter().map(|side| side.question).collect::<Vec<_>>()
         };
         assert_eq!(
@@ -312,13 +274,17 @@ mod tests {
             sides("Compare the revenue of Acme in 2022 and 2023"),
             ["revenue Acme in 2022", "revenue Acme in 2023"]
         );
+        assert_eq!(
+            sides("Compare revenue in 2022 and 2023 of Tessaro"),
+            ["Tessaro revenue in 2022", "Tessaro revenue in 2023"]
+        );
         assert_eq!(sides("Vergleiche den Preis von Aurora und Borealis"), ["Preis Aurora", "Preis Borealis"]);
         assert_eq!(sides("Compara el peso del K2-35 y del K2-40").len(), 2);
         assert_eq!(sides("Compare le prix de l'Aurora et de la Borealis").len(), 2);
         for text in
             ["How do prices compare?", "What was the revenue of Acme and Globex?", "Is it red or blue?"]
         {
-            assert_eq!(super::sides(text), None, "{text}");
+            assert_eq!(super::of(text), None, "{text}");
         }
     }
 }
