@@ -1,6 +1,6 @@
 """How well the classes of turns in turns.jsonl are answered, through the HTTP API. README.md says what a line means.
 
-    python3 bench/answers/run.py [--out results.json] [--class NAME,NAME] [--failures]"""
+    python3 bench/answers/run.py [--out results.json] [--class NAME,NAME] [--every N] [--failures]"""
 
 import argparse
 import collections
@@ -89,9 +89,10 @@ def main():
     options.add_argument("--out")
     options.add_argument("--class", dest="only")
     options.add_argument("--failures", action="store_true")
+    options.add_argument("--every", type=int, default=1, help="only every nth conversation")
     options = options.parse_args()
     lines = [json.loads(line) for line in open(HERE / "turns.jsonl", encoding="utf-8") if line.strip()]
-    lines = [line for line in lines if not options.only or line["class"] in options.only.split(",")]
+    lines = [line for line in lines if not options.only or line["class"] in options.only.split(",")][::options.every]
     run = Run()
     right, total, results = collections.Counter(), collections.Counter(), []
     for line in lines:

@@ -234,7 +234,7 @@ impl Answering {
             }
             Piece::Row(passage, place, read) => self.quote(passage, place, &shown(&read)).await?,
             Piece::Plain(text) if self.begun.format == Format::Text => self.ready.push_back(text),
-            Piece::Plain(text) => self.whole.push_str(&self.begun.wrapped(&text)),
+            Piece::Plain(text) => self.ready.push_back(self.begun.wrapped(&text)),
             Piece::Text(text) if self.begun.format == Format::Text => {
                 self.draft.push(&text);
                 self.read(false).await?;
@@ -309,6 +309,9 @@ impl Answering {
     async fn structured(&mut self) -> Result<(), Fault> {
         let whole = std::mem::take(&mut self.whole);
         let whole = whole.trim();
+        if whole.is_empty() && !(self.ready.is_empty() && self.written.is_empty()) {
+            return Ok(()); // a sentence of ours, not a model's
+        }
         if whole.trim_matches(['"', '.']) == prompt::NOTHING {
             let nothing = phrases::nothing_found(self.begun.language, &self.begun.near);
             self.ready.push_back(self.begun.wrapped(&nothing));
@@ -323,6 +326,11 @@ impl Answering {
         let schema = self.begun.schema().cloned();
         if let Some(schema) = &schema {
             node = node.ordered(schema);
+        }
+        if node.texts(None).iter().any(|leaf| leaf.text.trim() == prompt::NOTHING) {
+            let nothing = phrases::nothing_found(self.begun.language, &self.begun.near);
+            self.ready.push_back(self.begun.wrapped(&nothing));
+            return Ok(());
         }
         let mut anchors: HashMap<usize, Vec<String>> = HashMap::new();
         for leaf in node.texts(schema.as_ref()) {

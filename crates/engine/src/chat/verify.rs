@@ -156,14 +156,16 @@ impl Verifier {
         Ok(if self.claims(&said) { Checked::Unsupported } else { Checked::Plain(written) })
     }
 
-    /// Whether a sentence says anything that the question does not say.
+    /// Whether a sentence says anything that the question does not say. "Yes." does not, nor does "Here is what I found:".
     fn claims(&self, said: &str) -> bool {
-        /// Content words of "Here is what I found:".
-        const FEW: usize = 2;
+        /// Content words of a line that only announces.
+        const FEW: usize = 4;
         let asked = stems(&self.question);
         let new = words::telling(said).into_iter().filter(|word| !asked.contains(&word.stem));
         let new: Vec<words::Word<'_>> = new.collect();
-        new.len() > FEW || new.iter().any(|word| kind::is_number(word.text))
+        let announces = said.trim_end().ends_with(':') && new.len() <= FEW;
+        let number = new.iter().any(|word| kind::is_number(word.text));
+        !new.is_empty() && (number || !announces)
     }
 
     /// The number of the citation that supports a claim: the words that it quotes, in the passage it names or in another, or
