@@ -92,7 +92,7 @@ impl Chat {
                 let before = understand::question_before(&request.turns);
                 let mut found = self.by_question(asked, request, &before).await?;
                 beside::keep_answered(&request.turns, &mut found.passages);
-                self.add_neighbours(asked.reading, &mut found).await?;
+                self.add_neighbours(asked.readings, &mut found).await?;
                 found.task = Task::Beside(*direction);
                 Ok(found)
             }
@@ -109,12 +109,12 @@ impl Chat {
         request: &ChatRequest,
         question: &str,
     ) -> Result<Found, Fault> {
-        let reading = asked.reading;
-        let (mut passages, search_units) = self.found(reading, searched(request, question)).await?;
+        let readings = asked.readings;
+        let (mut passages, search_units) = self.found(readings, searched(request, question)).await?;
         let near = passages.iter().take(3).map(|near| (near.file_name.clone(), near.chunk.page)).collect();
         let mut warnings = Vec::new();
         if request.full_context && !passages.is_empty() {
-            match self.whole(reading, request, &passages).await? {
+            match self.whole(readings, request, &passages).await? {
                 Some(whole) => passages = whole,
                 None => warnings.push(
                     "the documents are too long to be read in full; the best passages were used instead"
@@ -129,21 +129,21 @@ impl Chat {
     /// The passages that a search finds, and what it costs.
     pub(super) async fn found(
         &self,
-        reading: &Reading,
+        readings: &[Reading],
         search: SearchRequest,
     ) -> Result<(Vec<Passage>, u64), Fault> {
-        let (passages, work) = self.searched_for(reading, search).await?;
+        let (passages, work) = self.searched_for(readings, search).await?;
         let units = cost::search(&work, passages.len());
         Ok((passages, units))
     }
 
     async fn searched_for(
         &self,
-        reading: &Reading,
+        readings: &[Reading],
         search: SearchRequest,
     ) -> Result<(Vec<Passage>, Work), Fault> {
-        let SearchHits { hits, work, .. } = self.search.run(reading, search).await?;
-        let names = self.names(reading, hits.iter().map(|hit| hit.id.file)).await?;
+        let SearchHits { hits, work, .. } = self.search.across(readings, search).await?;
+        let names = self.names(readings, hits.iter().map(|hit| hit.id.file)).await?;
         Ok((hits.into_iter().filter_map(|hit| passage(hit, &names)).collect(), work))
     }
 
@@ -161,7 +161,7 @@ impl Chat {
             let mut search = searched(request, &side.question);
             search.top_k = (request.max_sources / count).max(2);
             search.most.cross_encoded /= count;
-            let (found, done) = self.searched_for(asked.reading, search).await?;
+            let (found, done) = self.searched_for(asked.readings, search).await?;
             work.cross_encoded += done.cross_encoded;
             work.passages += done.passages;
             for passage in found {
@@ -178,7 +178,7 @@ impl Chat {
     }
 
     /// Adds the passages before and after those that were found.
-    async fn add_neighbours(&self, reading: &Reading, found: &mut Found) -> Result<(), Fault> {
+    async fn add_neighbours(&self, readings: &[Reading], found: &mut Found) -> Result<(), Fault> {
         let mut ids: Vec<ChunkId> = Vec::new();
         for Passage { id, .. } in &found.passages {
             for ordinal in [id.ordinal.wrapping_sub(1), id.ordinal.wrapping_add(1)] {
@@ -188,7 +188,7 @@ impl Chat {
                 }
             }
         }
-        let stored = self.index.chunks(reading, &ids).await?;
+        let stored = self.chunks(readings, &ids).await?;
         let names: std::collections::HashMap<FileId, String> =
             found.passages.iter().map(|passage| (passage.id.file, passage.file_name.clone())).collect();
         for (id, chunk) in ids.into_iter().zip(stored) {
@@ -206,13 +206,13 @@ impl Chat {
         request: &ChatRequest,
         named: &[String],
     ) -> Result<Found, Fault> {
-        let reading = asked.reading;
+        let readings = asked.readings;
         let mut files: Vec<FileRecord> = match &request.only {
             Some(only) => {
                 let ids: Vec<FileId> = only.iter().copied().collect();
-                self.catalog.files(reading, &ids).await?.into_iter().flatten().collect()
+                self.files(readings, &ids).await?
             }
-            None => self.listed(reading).await?.0,
+            None => self.listed(readings).await?.0,
         };
         files.sort_by(|a, b| a.name.as_str().cmp(b.name.as_str()));
         let mut found = Found { task: Task::Summary, ..Found::default() };
@@ -223,7 +223,7 @@ impl Chat {
         } else if request.only.is_none() && files.len() > 1 && !(named.is_empty() && before.is_empty()) {
             // Named by what it is about, or meant by what was asked before.
             let topic = if named.is_empty() { before } else { named.join(" ") };
-            let (passages, units) = self.found(reading, searched(request, &topic)).await?;
+            let (passages, units) = self.found(readings, searched(request, &topic)).await?;
             found.search_units = units;
             let Some(best) = passages.first().filter(|best| best.score >= LEAST) else { return Ok(found) };
             files.retain(|file| file.id == best.id.file);
@@ -234,7 +234,7 @@ impl Chat {
         };
         let held: u32 = files.iter().map(|file| file.extent.chunks).sum();
         files.truncate(most);
-        found.passages = self.spread(reading, &files, most).await?;
+        found.passages = self.spread(readings, &files, most).await?;
         let most = tokens.min(request.max_context_tokens);
         let read = found.passages.len();
         self.shorten(&mut found.passages, most);
@@ -247,7 +247,7 @@ impl Chat {
     /// Passages of these files in reading order, evenly spaced where there are more than `most`.
     async fn spread(
         &self,
-        reading: &Reading,
+        readings: &[Reading],
         files: &[FileRecord],
         most: usize,
     ) -> Result<Vec<Passage>, Fault> {
@@ -259,7 +259,7 @@ impl Chat {
             let ids: Vec<ChunkId> = (0..count)
                 .map(|at| ChunkId { file: file.id, ordinal: (at * chunks / count.max(1)) as u32 })
                 .collect();
-            let stored = self.index.chunks(reading, &ids).await?;
+            let stored = self.chunks(readings, &ids).await?;
             for (id, chunk) in ids.into_iter().zip(stored) {
                 if let Some(chunk) = chunk {
                     let file_name = file.name.as_str().to_string();
@@ -271,7 +271,7 @@ impl Chat {
     }
 
     /// The first documents of a box that can be read, and how many there are.
-    pub(super) async fn listed(&self, reading: &Reading) -> Result<(Vec<FileRecord>, u64), Fault> {
+    pub(super) async fn listed(&self, readings: &[Reading]) -> Result<(Vec<FileRecord>, u64), Fault> {
         let query = FileQuery {
             name_part: None,
             statuses: vec![FileStatus::Ready, FileStatus::ReadyWithWarnings],
@@ -281,7 +281,7 @@ impl Chat {
             after: None,
             limit: DOCUMENTS,
         };
-        let page = self.catalog.list_files(std::slice::from_ref(reading), query).await?;
+        let page = self.catalog.list_files(readings, query).await?;
         Ok((page.files, page.total))
     }
 }

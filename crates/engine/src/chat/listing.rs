@@ -36,16 +36,16 @@ impl Chat {
 
     /// Each with its pages and its first heading.
     async fn all_documents(&self, asked: &Asked<'_>, request: &ChatRequest) -> Result<String, Fault> {
-        let (mut files, mut total) = self.listed(asked.reading).await?;
+        let (mut files, mut total) = self.listed(asked.readings).await?;
         if let Some(only) = &request.only {
             let ids: Vec<FileId> = only.iter().copied().collect();
-            files = self.catalog.files(asked.reading, &ids).await?.into_iter().flatten().collect();
+            files = self.files(asked.readings, &ids).await?;
             files.sort_by(|a, b| a.name.as_str().cmp(b.name.as_str()));
             total = files.len() as u64;
         }
         let mut said = phrases::documents(asked.language, total);
         let first: Vec<ChunkId> = files.iter().map(|file| ChunkId { file: file.id, ordinal: 0 }).collect();
-        let first = self.index.chunks(asked.reading, &first).await?;
+        let first = self.chunks(asked.readings, &first).await?;
         for (file, chunk) in files.iter().zip(first) {
             let pages = phrases::pages(asked.language, file.extent.pages);
             said.push_str(&format!("\n- {} ({pages})", file.name.as_str()));
@@ -70,7 +70,7 @@ impl Chat {
         let mut search = searched(request, topic);
         search.top_k = PASSAGES.min(request.most.passages).max(1);
         search.max_chunks_per_document = Some(3);
-        let (passages, search_units) = self.found(asked.reading, search).await?;
+        let (passages, search_units) = self.found(asked.readings, search).await?;
         let near = passages.iter().take(3).map(|near| (near.file_name.clone(), near.chunk.page)).collect();
         let wanted = Wanted { question: topic, ..Wanted::default() };
         let weighed = pick::Asked::of(&wanted, &passages);

@@ -57,9 +57,9 @@ use crate::{
     ids::{ChunkId, FileId},
     seams::{
         answerer::{Answerer, Brief, Format, Passage, Piece, Pieces},
-        catalog::Catalog,
+        catalog::{Catalog, FileRecord},
         embedder::Embedder,
-        index::Index,
+        index::{Chunk, Index},
     },
     search::{Hit, Search, SearchRequest},
     turnstile::Pass,
@@ -167,15 +167,15 @@ impl Chat {
             _ => understood(&request)?,
         };
         self.prepare(&mut request)?;
-        let asked = Asked { reading, intent, question, language };
+        let asked = Asked { readings, intent, question, language };
         match &asked.intent {
             Intent::Talk(reply) => {
                 let reply = vec![Piece::Plain(reply.clone())];
-                return Ok(self.begun(&asked, &request, Found::default(), Known::boxed(reply)));
+                return self.begun(&asked, &request, Found::default(), Known::boxed(reply)).await;
             }
             Intent::Documents(topic) if request.format == Format::Text => {
                 let (found, pieces) = turn.serve(self.documents(&asked, &request, topic.as_deref())).await?;
-                return Ok(self.begun(&asked, &request, found, Known::boxed(pieces)));
+                return self.begun(&asked, &request, found, Known::boxed(pieces)).await;
             }
             _ => {}
         }
@@ -192,17 +192,17 @@ impl Chat {
         } else {
             turn.serve(self.quoted(&asked, &request)).await?
         };
-        Ok(self.begun(&asked, &request, found, pieces))
+        self.begun(&asked, &request, found, pieces).await
     }
 
     /// The answer that begins with what was found.
-    fn begun(
+    async fn begun(
         &self,
         asked: &Asked<'_>,
         request: &ChatRequest,
         found: Found,
         pieces: Option<Box<dyn Pieces>>,
-    ) -> Answering {
+    ) -> Result<Answering, Fault> {
         let told = self.told(request);
         let read = self.tokens(found.passages.iter().map(|passage| passage.chunk.text.as_str()));
         let asked_tokens = match told {
@@ -216,7 +216,8 @@ impl Chat {
             false => Quoting::default(),
         };
         let (index, question) = (self.index.clone(), asked.question.clone());
-        let verifier = verify::Verifier::new(index, *asked.reading, question, found.passages);
+        let files = self.rights(asked.readings, &found.passages).await?;
+        let verifier = verify::Verifier::new(index, files, question, found.passages);
         let answer = answering::Begun {
             verifier,
             near: found.near,
@@ -229,7 +230,7 @@ impl Chat {
             asked_tokens,
             quoting,
         };
-        Answering::new(answer, pieces, found.warnings)
+        Ok(Answering::new(answer, pieces, found.warnings))
     }
 
     /// Keeps the passages that fit; the best one stays in any case.
@@ -249,7 +250,7 @@ impl Chat {
         readings: &[Reading],
         request: &ChatRequest,
         best: &[Passage],
-    ) -> Result<Option<(Vec<Passage>, HashMap<FileId, Known>)>, Fault> {
+    ) -> Result<Option<Vec<Passage>>, Fault> {
         let most = FULL_CONTEXT.min(request.max_context_tokens);
         let scores: HashMap<ChunkId, f32> = best.iter().map(|passage| (passage.id, passage.score)).collect();
         let mut files: Vec<FileId> = Vec::new();
@@ -258,14 +259,14 @@ impl Chat {
                 files.push(file);
             }
         }
-        let all = self.known(readings, files.iter().copied()).await?;
+        let names = self.names(readings, files.iter().copied()).await?;
         let (mut passages, mut total) = (Vec::new(), 0);
-        for (file, known) in files.into_iter().filter_map(|file| Some((file, all.get(&file)?))) {
+        for (file, name) in files.into_iter().filter_map(|file| Some((file, names.get(&file)?))) {
             let mut ordinal = 0;
             loop {
                 let ids: Vec<ChunkId> =
                     (ordinal..ordinal + CHUNKS_AT_ONCE).map(|ordinal| ChunkId { file, ordinal }).collect();
-                let stored = self.index.chunks(&known.reading, &ids).await?;
+                let stored = self.chunks(readings, &ids).await?;
                 let found: Vec<_> =
                     ids.into_iter().zip(stored.into_iter().map_while(|chunk| chunk)).collect();
                 let last = found.len() < CHUNKS_AT_ONCE as usize;
@@ -275,7 +276,7 @@ impl Chat {
                         return Ok(None);
                     }
                     let score = scores.get(&id).copied().unwrap_or(0.0);
-                    passages.push(Passage { id, file_name: known.name.clone(), chunk, score });
+                    passages.push(Passage { id, file_name: name.clone(), chunk, score });
                 }
                 if last {
                     break;
@@ -283,23 +284,57 @@ impl Chat {
                 ordinal += CHUNKS_AT_ONCE;
             }
         }
-        Ok(Some((passages, all)))
+        Ok(Some(passages))
     }
 
-    /// What is known of files, each in its box; one that is being deleted is left out.
-    async fn known(
+    /// The names of files; one that is being deleted has none.
+    async fn names(
         &self,
         readings: &[Reading],
         files: impl Iterator<Item = FileId>,
-    ) -> Result<HashMap<FileId, Known>, Fault> {
+    ) -> Result<HashMap<FileId, String>, Fault> {
         let ids: Vec<FileId> = files.collect::<HashSet<_>>().into_iter().collect();
-        let mut known = HashMap::new();
-        for &reading in readings {
-            let records = self.catalog.files(&reading, &ids).await?;
-            let named = |file: FileRecord| (file.id, Known { name: file.name.as_str().to_string(), reading });
-            known.extend(records.into_iter().flatten().map(named));
+        let records = self.files(readings, &ids).await?;
+        Ok(records.into_iter().map(|file| (file.id, file.name.as_str().to_string())).collect())
+    }
+
+    /// These files, whichever of the boxes each is in.
+    async fn files(&self, readings: &[Reading], ids: &[FileId]) -> Result<Vec<FileRecord>, Fault> {
+        let mut found = Vec::with_capacity(ids.len());
+        for reading in readings {
+            found.extend(self.catalog.files(reading, ids).await?.into_iter().flatten());
         }
-        Ok(known)
+        Ok(found)
+    }
+
+    /// These chunks, whichever of the boxes each is in.
+    async fn chunks(&self, readings: &[Reading], ids: &[ChunkId]) -> Result<Vec<Option<Chunk>>, Fault> {
+        let mut found = vec![None; ids.len()];
+        for reading in readings {
+            for (place, chunk) in found.iter_mut().zip(self.index.chunks(reading, ids).await?) {
+                *place = place.take().or(chunk);
+            }
+        }
+        Ok(found)
+    }
+
+    /// The right to read the box of each file.
+    async fn rights(
+        &self,
+        readings: &[Reading],
+        passages: &[Passage],
+    ) -> Result<HashMap<FileId, Reading>, Fault> {
+        let ids: HashSet<FileId> = passages.iter().map(|passage| passage.id.file).collect();
+        if let [only] = readings {
+            return Ok(ids.into_iter().map(|file| (file, *only)).collect());
+        }
+        let ids: Vec<FileId> = ids.into_iter().collect();
+        let mut rights = HashMap::new();
+        for reading in readings {
+            let here = self.catalog.files(reading, &ids).await?;
+            rights.extend(here.into_iter().flatten().map(|file| (file.id, *reading)));
+        }
+        Ok(rights)
     }
 
     fn tokens<'a>(&self, texts: impl Iterator<Item = &'a str>) -> usize {
@@ -309,7 +344,7 @@ impl Chat {
 
 /// What was asked, and by whom.
 struct Asked<'a> {
-    reading: &'a Reading,
+    readings: &'a [Reading],
     intent: Intent,
     /// Understood on its own.
     question: String,
@@ -341,8 +376,8 @@ fn searched(request: &ChatRequest, question: &str) -> SearchRequest {
     }
 }
 
-fn passage(hit: Hit, known: &HashMap<FileId, Known>) -> Option<Passage> {
-    let file_name = known.get(&hit.id.file)?.name.clone();
+fn passage(hit: Hit, names: &HashMap<FileId, String>) -> Option<Passage> {
+    let file_name = names.get(&hit.id.file)?.clone();
     Some(Passage { id: hit.id, file_name, chunk: hit.chunk, score: hit.score })
 }
 
