@@ -86,7 +86,8 @@ pub(super) fn asked(text: &str) -> Option<Sum> {
 
 /// Reads a text in which nothing but a sum stands.
 fn tokens(text: &str) -> Option<Vec<Token>> {
-    let lower = text.to_lowercase().replace(['¿', '?', '!', '=', ':'], " ").replace("percent", "%");
+    let lower =
+        text.to_lowercase().replace('’', "'").replace(['¿', '?', '!', '=', ':'], " ").replace("percent", "%");
     let lower = lower.replace("divided by", "÷").replace("geteilt durch", "÷").replace("dividido por", "÷");
     let lower = lower.replace("divisé par", "÷").replace("multiplied by", "×").replace("prozent", "%");
     let lower =
@@ -258,7 +259,7 @@ mod tests {
     fn sums_are_worked_out() {
         for (text, result) in [
             ("What is 2+2?", 4.0),
-            ("what's 12 * 7", 84.0),
+            ("what’s 12 * 7", 84.0),
             ("How much is 15% of 80?", 12.0),
             ("(3 + 4) × 2 - 1 =", 13.0),
             ("Wie viel ist 3 mal 4?", 12.0),

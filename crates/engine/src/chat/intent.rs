@@ -133,7 +133,7 @@ fn small_talk(plain: &Plain) -> Option<Talk> {
     const PRAISE: &str = "great|perfect|nice|awesome|cool|excellent|wonderful|super|toll|prima|perfekt|perfecto|genial|\
         estupendo|parfait|génial|perfeito|ótimo|perfetto|ottimo|ok|okay|helpful|brilliant|fantastic|good|\
         gut|bien|well";
-    const FILLING: &str = "you|so|much|very|a|lot|for|the|your|help|that|this|was|is|it|all|again|there|good|everyone|quire|\
+    const FILLING: &str = "hilft|mir|qué|tal|you|so|much|very|a|lot|for|the|your|help|that|this|was|is|it|all|again|there|good|everyone|quire|\
         answer|information|info|job|done|work|to|s|vielen|schön|schönen|sehr|dir|ihnen|für|die|hilfe|guten|\
         das|war|auf|muchas|muchísimas|mil|por|su|tu|ayuda|la|días|tardes|noches|hasta|muy|beaucoup|bien|\
         pour|votre|aide|très|au|muito|pela|sua|ajuda|dia|tarde|noite|mille|tante|molte|per|aiuto|just|\
@@ -211,25 +211,31 @@ fn documents(plain: &Plain) -> Option<Option<String>> {
         mentionnent|traitent de|traitent|mencionam|falam de|falam sobre|tratam de|tratam|su|sul|sulla|sui|\
         riguardo a|parlano di|menzionano|trattano di|trattano|with information about|with information on|\
         are about|is about|von|de|di";
-    let rest = plain.after_start(ASKING)?;
-    let rest = rest.trim();
-    let (noun, rest) = rest.split_once(' ').unwrap_or((rest, ""));
-    let (noun, rest) = match noun {
-        "the" | "all" | "other" | "of" | "kind" | "my" | "our" | "die" | "los" | "les" | "os" | "i" => {
-            rest.split_once(' ').unwrap_or((rest, ""))
-        }
-        noun => (noun, rest),
-    };
-    if !has(DOCUMENTS, noun) {
-        return None;
-    }
+    const LISTING: &str = "list|show|show me|find|find me|name|zeige|zeig|zeige mir|zeig mir|liste|nenne|muestra|muéstrame|enumera|montre|\
+        montre-moi|mostre|mostra|mostrami|elenca";
+    const HAVING: &str = "what do you have|what have you got|was hast du|was haben sie|qué tienes|qué tiene|que tens|o que tem|o que tens|\
+        qu avez-vous|qu as-tu|cosa hai|che cosa hai";
     // The longest phrase first, so that "are there about ducks" is not read as "are".
     let strip = |rest: &str, phrases: &str| -> Option<String> {
         let found = phrases.split('|').filter(|phrase| format!("{rest} ").starts_with(&format!("{phrase} ")));
         found.max_by_key(|phrase| phrase.len()).map(|phrase| rest[phrase.len()..].trim().to_string())
     };
+    if let Some(topic) = plain.after_start(HAVING).and_then(|rest| strip(rest.trim(), ABOUT)) {
+        return is_topic(&topic).then_some(Some(topic));
+    }
+    let rest = plain.after_start(ASKING)?;
+    let rest = rest.trim();
+    let (noun, rest) = rest.split_once(' ').unwrap_or((rest, ""));
+    let (noun, rest) = match noun {
+        "the" | "all" | "other" | "of" | "kind" | "my" | "our" | "die" | "los" | "les" | "os" | "i"
+        | "any" | "alle" | "todos" | "tous" | "tutti" => rest.split_once(' ').unwrap_or((rest, "")),
+        noun => (noun, rest),
+    };
+    if !has(DOCUMENTS, noun) {
+        return None;
+    }
     let rest = rest.trim_start_matches("that ").to_string();
-    let imperative = plain.after_start("list|show|show me|find|find me|name|zeige|liste|muestra").is_some();
+    let imperative = plain.after_start(LISTING).is_some();
     let here = strip(&rest, HERE);
     let after = here.clone().unwrap_or_else(|| rest.clone());
     // "do you have here?", "sind da alle?"
@@ -237,18 +243,31 @@ fn documents(plain: &Plain) -> Option<Option<String>> {
     if after.is_empty() {
         return (here.is_some() || imperative).then_some(None);
     }
-    let topic = strip(&after, ABOUT)?;
-    let topic = topic.trim_start_matches("the ").trim();
-    let telling = words::telling(topic);
-    if telling.is_empty() || telling.len() > 8 {
-        return None;
-    }
-    Some(Some(topic.to_string()))
+    // "In which document is the jetty mentioned?"
+    let mentioned =
+        ["mentioned", "discussed", "described", "erwähnt", "beschrieben"].iter().find_map(|verb| {
+            let inside = after.strip_suffix(verb)?;
+            ["is ", "are ", "was ", "wird ", "werden ", "ist "]
+                .iter()
+                .find_map(|start| inside.strip_prefix(start))
+                .map(str::trim)
+        });
+    let topic = match mentioned {
+        Some(topic) => topic.to_string(),
+        None => strip(&after, ABOUT)?,
+    };
+    let topic = topic.trim_start_matches("the ").trim().to_string();
+    is_topic(&topic).then_some(Some(topic))
+}
+
+/// Whether some words can be what documents are about.
+fn is_topic(words: &str) -> bool {
+    (1..=8).contains(&words::telling(words).len())
 }
 
 /// The words that name what is to be summarised; none where that is all there is.
 fn summary(plain: &Plain, language: Language) -> Option<Vec<String>> {
-    const DEMANDING: &str = "summarise|summarize|sum up|summary|summary of|a summary of|short summary of|a short summary of|\
+    const DEMANDING: &str = "summarise|summarize|um was geht es in|um was geht es|sum up|summary|summary of|a summary of|short summary of|a short summary of|\
         brief summary of|a brief summary of|the summary of|an overview of|overview of|write a summary of|\
         write a short summary of|provide a summary of|provide an overview of|make a summary of|outline|tldr|\
         tl dr|show me a summary of|the gist of|the main points of|the key points of|key points of|\
@@ -270,6 +289,9 @@ fn summary(plain: &Plain, language: Language) -> Option<Vec<String>> {
         do que fala|quais são os pontos principais|riassumi|riassumere|riassunto|riassunto di|\
         un riassunto di|un riassunto del|fai un riassunto di|fai un riassunto del|fammi un riassunto|\
         di cosa parla|di cosa tratta|quali sono i punti principali";
+    if let Some(named) = summarised(plain) {
+        return Some(named);
+    }
     let spanish = plain.after_start("resume").filter(|_| language != Language::English);
     let about = plain.after_start("what is|what s|what are").filter(|rest| rest.ends_with(" about "));
     let about = about.map(|rest| rest.trim_end_matches(" about ")).filter(|rest| {
@@ -294,6 +316,27 @@ fn summary(plain: &Plain, language: Language) -> Option<Vec<String>> {
         return None;
     }
     Some(named)
+}
+
+/// What a request that has a word for summaries names: nothing but polite words may stand before that word.
+fn summarised(plain: &Plain) -> Option<Vec<String>> {
+    const SUMMARIES: &str = "summary|summarise|summarize|overview|gist|zusammenfassung|zusammenfassen|überblick|inhalt|resumen|resumir|\
+        résumé|résumer|resumo|riassunto|riassumere|panoramica";
+    const ASKING: &str = "give|provide|write|make|show|create|get|need|want|would|like|can|could|you|please|me|quick|gib|schreib|schreibe|\
+        erstelle|mach|kannst|können|könntest|könnten|bitte|einen|haz|hazme|dame|puedes|puede|podrías|hacer|dar|fais|fais-moi|\
+        faites|faites-moi|donne|donne-moi|peux-tu|pouvez-vous|peux|pouvez|tu|vous|faça|faz|faz-me|dê|dá-me|podes|pode|poderia|você|\
+        fammi|fai|puoi|può|dammi|favor|do|i|d|s|um|geht";
+    const OTHER: &str = "when|where|who|why|how|which|whose|wann|wo|wer|warum|wie|welche|cuándo|dónde|quién|quand|où|qui|quando|onde|quem|\
+        dove|chi";
+    let words: Vec<&str> = plain.words().collect();
+    let at = words.iter().position(|word| has(SUMMARIES, word))?;
+    let polite =
+        |word: &&str| !has(OTHER, word) && (has(ASKING, word) || has(GENERAL, word) || words::is_empty(word));
+    if !words[..at].iter().all(polite) {
+        return None;
+    }
+    let named = words.iter().filter(|word| !has(SUMMARIES, word) && !polite(word));
+    Some(named.map(ToString::to_string).collect())
 }
 
 /// Words that mean documents in general and name none.
@@ -354,6 +397,11 @@ mod tests {
             ("Résume ce document", &[]),
             ("Resuma o documento", &[]),
             ("Riassumi il documento", &[]),
+            ("Kannst du das Dokument zusammenfassen?", &[]),
+            ("Please give me a short summary", &[]),
+            ("Fasse alle Dokumente zusammen", &[]),
+            ("Hazme un resumen del documento", &[]),
+            ("Peux-tu résumer ce document ?", &[]),
         ] {
             let Intent::Summary(found) = intent(text) else { panic!("{text}: {:?}", intent(text)) };
             let found: Vec<&str> =
@@ -372,6 +420,7 @@ mod tests {
     fn documents_are_listed_where_the_collection_is_asked_about() {
         for text in [
             "Which documents do you have?",
+            "Zeig mir alle Dokumente",
             "What files are there?",
             "List all documents",
             "Welche Dokumente gibt es?",
@@ -385,6 +434,8 @@ mod tests {
         for (text, topic) in [
             ("What documents are there about ducks?", "ducks"),
             ("Which files mention the warranty?", "warranty"),
+            ("What do you have about birds?", "birds"),
+            ("In which document is the jetty mentioned?", "jetty"),
             ("Welche Dokumente gibt es über Enten?", "enten"),
             ("¿Qué documentos hay sobre patos?", "patos"),
             ("Quels documents parlent de canards ?", "canards"),

@@ -37,6 +37,10 @@ struct Nudge {
     complete: f32,
     /// Neither it nor what stands around it has the number or code that is asked about.
     unidentified: f32,
+    /// It has the code that is asked about, and nothing of what is asked about it.
+    named_only: f32,
+    /// It says nothing of what is counted.
+    uncounted: f32,
     /// It was said in an earlier answer, and a follow-up asks for something else.
     repeated: f32,
     /// A row that the question names, with a column that it asks for.
@@ -53,6 +57,8 @@ const NUDGE: Nudge = Nudge {
     counts: 1.2,
     complete: 0.9,
     unidentified: -6.0,
+    named_only: -3.0,
+    uncounted: -1.5,
     repeated: -3.0,
     cell: 1.5,
     unnamed: -2.0,
@@ -62,6 +68,10 @@ const NUDGE: Nudge = Nudge {
 
 /// What a word counts that stands only in the heading, the table's title or the file's name.
 const CONTEXT: f32 = 0.7;
+/// What a column of quantities is preferred by where something is counted.
+const QUANTITY: f32 = 5.0;
+/// Words in the names of columns that hold numbers of things, not quantities.
+const NAMING: &[&str] = &["id", "nr", "code"];
 /// From this share of the question's words on a sentence counts as complete.
 const COMPLETE: f32 = 0.85;
 
@@ -205,7 +215,7 @@ impl<'a> Asked<'a> {
         let shared = self.shared(&stems(text), around);
         let kind = self.kind.map_or(0.0, |kind| kind.held(text, &self.words));
         let counts = !self.counted.is_empty() && kind::counts(text, &self.counted);
-        let mut nudge = self.identified(text, around) + self.repeated(text);
+        let mut nudge = self.identified(text, around) + self.repeated(text) + self.said(&stems(text), around);
         if self.ordinal.is_some() && unit.item == self.ordinal {
             nudge += NUDGE.ordinal;
         } else if counts {
@@ -247,10 +257,13 @@ impl<'a> Asked<'a> {
         let kind = self.kind.map_or(0.0, |kind| kind.held(value, &self.words));
         let identified =
             format!("{written} {} {}", row.table.title, column.map_or("", |at| row.table.column(at)));
-        let mut nudge = self.identified(&identified, around) + self.repeated(written);
+        let said = self.said(&there, around);
+        let mut nudge = self.identified(&identified, around) + self.repeated(written) + said;
         match (named.is_empty(), column) {
             (true, _) => nudge += NUDGE.unnamed,
-            (false, Some(_)) if kind >= 0.0 && self.is_asked_of(row, column) => nudge += NUDGE.cell,
+            (false, Some(_)) if kind >= 0.0 && said >= 0.0 && self.is_asked_of(row, column) => {
+                nudge += NUDGE.cell;
+            }
             (false, _) => {}
         }
         if let Some(&label) = named.first() {
@@ -273,12 +286,20 @@ impl<'a> Asked<'a> {
     fn column(&self, row: &Row, text: &str, cells: &[HashSet<String>], named: &[usize]) -> Option<usize> {
         let filled = |at: &usize| !row.cell(text, *at).is_empty();
         let open: Vec<usize> = (0..cells.len()).filter(|at| !named.contains(at)).filter(filled).collect();
+        let quantities = alike::of(&words::stem("number"));
         let worth = |at: usize| {
             let name = stems(row.table.column(at));
             let said: f32 = self.weighed.iter().map(|word| word.weight * word.standing(&name)).sum();
             // "To which city": what is sought comes before what is said of it.
             let sought = self.sought.as_ref().is_some_and(|sought| name.contains(sought));
             let said = if sought { said * 3.0 } else { said };
+            // "How many chairs": a quantity, never the number that names a row.
+            let said = match self.counted.is_empty() {
+                true => said,
+                false if NAMING.iter().any(|word| name.contains(*word)) => 0.0,
+                false if quantities.iter().any(|word| name.contains(word)) => said + QUANTITY,
+                false => said,
+            };
             let kind = self.kind.map_or(0.0, |kind| kind.held(row.cell(text, at), &self.words));
             (said, kind)
         };
@@ -349,6 +370,31 @@ impl<'a> Asked<'a> {
             .iter()
             .any(|other| other.contains(char::is_alphabetic) && !self.identifiers.contains(other));
         if elsewhere && others { NUDGE.unidentified } else { 0.0 }
+    }
+
+    /// Below 0 where a text with the right code says nothing of what is asked about it, or nothing of what is counted.
+    fn said(&self, text: &HashSet<String>, around: &Around) -> f32 {
+        let stands = |word: &AskedWord| word.standing(text) > 0.0 || word.standing(&around.stems) > 0.0;
+        let mut nudge = 0.0;
+        if !self.identifiers.is_empty() {
+            let others = || self.weighed.iter().filter(|word| !self.is_name(&word.stem));
+            if others().next().is_some() && !others().any(stands) {
+                nudge += NUDGE.named_only;
+            }
+        }
+        let counted: Vec<&AskedWord> =
+            self.weighed.iter().filter(|word| self.counted.contains(&word.stem)).collect();
+        if !counted.is_empty() && !counted.into_iter().any(stands) {
+            nudge += NUDGE.uncounted;
+        }
+        nudge
+    }
+
+    /// Whether a word of the question is a number, a code or a name.
+    fn is_name(&self, stem: &str) -> bool {
+        self.words.iter().any(|word| {
+            word.stem == stem && (words::is_number(word.text) || word.text.starts_with(char::is_uppercase))
+        })
     }
 
     /// Below 0 where an earlier answer said this, and a follow-up asks for something that is not in it.

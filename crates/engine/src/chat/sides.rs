@@ -20,6 +20,9 @@ pub(super) fn of(text: &str) -> Option<Vec<Side>> {
     if lower.len() != text.len() {
         return None;
     }
+    if let Some(sides) = told_apart(text, &lower) {
+        return Some(sides);
+    }
     let starts = |phrase: &str| {
         let at = lower.find(&format!("{phrase} "))?;
         let before = lower[..at].trim_end();
@@ -46,6 +49,30 @@ pub(super) fn of(text: &str) -> Option<Vec<Side>> {
         }
     };
     read(body, &aspect)
+}
+
+/// "How does A differ from B?", "Is A heavier than B?".
+fn told_apart(text: &str, lower: &str) -> Option<Vec<Side>> {
+    let first = lower.split(' ').next()?;
+    let named = |side: &str| {
+        words::telling(side)
+            .iter()
+            .any(|word| words::is_number(word.text) || word.text.starts_with(char::is_uppercase))
+    };
+    let (before, after, aspect) = if let (true, Some(at)) = (first == "how", lower.find(" differ from ")) {
+        let before = text[..at].split_once(' ').map(|(_, rest)| rest.trim())?;
+        let before = before.split_once(' ').map_or(before, |(_, rest)| rest);
+        (before, &text[at + " differ from ".len()..], "")
+    } else if let (true, Some(at)) = (matches!(first, "is" | "are" | "was" | "were"), lower.find(" than ")) {
+        let (before, aspect) = text[..at].rsplit_once(' ')?;
+        let before = before.split_once(' ').map(|(_, rest)| rest)?;
+        (before.trim_end_matches(" more"), &text[at + " than ".len()..], aspect)
+    } else {
+        return None;
+    };
+    let (before, after) = (without_article(before), without_article(after));
+    (named(before) && named(after))
+        .then(|| [before, after].iter().map(|name| side(name, before, aspect)).collect())
 }
 
 fn is_polite(word: &str) -> bool {

@@ -35,7 +35,9 @@ pub(super) fn is_rule(line: &str) -> bool {
 impl Table {
     /// A table with this header row, below this line.
     pub(super) fn new(above: &str, header: &str) -> Self {
-        let columns = cells(header, 0).into_iter().map(|cell| clean(&header[cell])).collect();
+        // `shipped_on` is two words.
+        let name = |cell: Range<usize>| clean(&header[cell].replace('_', " "));
+        let columns = cells(header, 0).into_iter().map(name).collect();
         Table { title: title(above), columns }
     }
 
@@ -199,12 +201,12 @@ mod tests {
     #[test]
     fn cells_read_as_sentences() {
         let line = "| 1003 | 5 March | a\\|b |";
-        let table = Arc::new(Table::new("Orders:", "| Order | Shipped | **Note** |"));
-        assert_eq!(table.columns, ["Order", "Shipped", "Note"]);
+        let table = Arc::new(Table::new("Orders:", "| Order | Shipped | **My_note** |"));
+        assert_eq!(table.columns, ["Order", "Shipped", "My note"]);
         let row = Row::new(table, line, 0);
         assert_eq!(row.cell(line, 2), "a\\|b");
         assert_eq!(row.read_cell(line, 1, &[0]), "Orders – Order 1003, Shipped: 5 March");
-        assert_eq!(row.read_whole(line), "Orders – Order: 1003, Shipped: 5 March, Note: a|b");
+        assert_eq!(row.read_whole(line), "Orders – Order: 1003, Shipped: 5 March, My note: a|b");
         assert_eq!(&line[row.place(line).unwrap()], "1003 | 5 March | a\\|b");
     }
 

@@ -4,7 +4,7 @@
 //! from the first, but not the time, which it has. No model is asked.
 
 use super::{
-    intent,
+    intent, kind,
     language::Language,
     words::{self, Word},
 };
@@ -195,6 +195,15 @@ fn completed(turn: &str, before: &str, answer: &str) -> String {
         );
     }
     carried.truncate(CARRIED);
+    // "When was order 1001 shipped?", "and 1003?": what kind of thing is asked for is taken over too.
+    if goes_on && kind::asked(turn).is_none() {
+        carried.extend(kind::asked(before).map(|kind| match kind {
+            kind::Kind::Number => "how many",
+            kind::Kind::Duration => "how long",
+            kind::Kind::Date => "when",
+            kind::Kind::Name => "who",
+        }));
+    }
     if carried.is_empty() { turn.to_string() } else { format!("{turn} {}", carried.join(" ")) }
 }
 
@@ -269,7 +278,11 @@ mod tests {
         );
         assert_eq!(
             asked(&["Wie lange gilt die Garantie des Silberdistel?", "Fünf Jahre.", "Und für den Akku?"]),
-            "Und für den Akku? lange gilt Garantie Silberdistel"
+            "Und für den Akku? lange gilt Garantie Silberdistel how long"
+        );
+        assert_eq!(
+            asked(&["When was order 1001 shipped?", "In May.", "and 1003?"]),
+            "and 1003? order shipped when"
         );
         assert_eq!(asked(&["保修期多长？", "两年。", "电池呢？"]), "电池呢？ 保修期多长？");
     }

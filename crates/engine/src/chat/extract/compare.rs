@@ -4,6 +4,7 @@ use super::{Extractive, LEAST, quotes};
 use crate::{
     Fault,
     chat::{
+        alike,
         language::Language,
         phrases,
         pick::{Wanted, stems},
@@ -31,6 +32,15 @@ pub(super) async fn pieces(
             let there = stems(text);
             name.iter().all(|word| there.contains(word))
         };
+        // What is compared must be said of it, in the same words or in others.
+        let aspect: Vec<String> = stems(&side.question).difference(&name).cloned().collect();
+        let is_said = |text: &str| {
+            let there = stems(text);
+            let stands = |word: &String| {
+                there.contains(word) || alike::of(word).iter().any(|other| there.contains(other))
+            };
+            aspect.is_empty() || aspect.iter().any(stands)
+        };
         let best = weighed.into_iter().find(|sentence| {
             let passage = &passages[sentence.passage];
             let above = format!(
@@ -38,7 +48,8 @@ pub(super) async fn pieces(
                 passage.chunk.section.join(" "),
                 passage.file_name.replace(['_', '-', '.'], " ")
             );
-            sentence.sum + SLACK >= LEAST && names(&format!("{} {above}", sentence.text(passages)))
+            let said = format!("{} {above}", sentence.text(passages));
+            sentence.sum + SLACK >= LEAST && names(&said) && is_said(&said)
         });
         let line = if pieces.is_empty() { "" } else { "\n" };
         pieces.push(Piece::Plain(format!("{line}- {}: ", side.name)));

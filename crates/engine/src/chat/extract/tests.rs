@@ -106,6 +106,14 @@ async fn a_cell_is_answered_by_its_row_and_column() {
         0.4,
     )];
     assert_eq!(quoted("When was order 1003 shipped?", &orders).await, ["order 1003, shipped: 2024-03-05"]);
+    let items = [passage(
+        "| order_id | customer | item | quantity |\n| - | - | - | - |\n| 1002 | Quinn | lamp | 10 |\n| 1003 | Santos | chair | 6 |",
+        0.4,
+    )];
+    assert_eq!(
+        quoted("How many chairs did Santos order?", &items).await,
+        ["order id 1003, Santos, chair, quantity: 6"]
+    );
     let ducks = [passage(
         "Ducks on the lake\n\n| Kind | 2020 | 2021 |\n|---|---|---|\n| Freshwater ducks | 120 | 131 |\n| Sea ducks | 40 | 52 |\n| Total ducks | 160 | 183 |",
         0.5,
