@@ -16,6 +16,13 @@
 //! | each further 2,000 tokens of context, or part of them | + 1, at most + 5 |
 //! | each further 500 tokens of answer, or part of them | + 1, at most + 2 |
 //! | nothing found | 1 |
+//!
+//! The models by themselves, for programs that bring their own texts:
+//!
+//! | work | units |
+//! |---|---|
+//! | vectors: each 20,000 tokens, or part of them | 1 |
+//! | putting texts in order: each 20 texts, or part of them | 1 |
 
 use serde::Serialize;
 
@@ -39,6 +46,11 @@ const GENERATED_STEP: usize = 500;
 /// Units that each of the two may add to an answer.
 const CONTEXT_STEPS: u64 = 5;
 const GENERATED_STEPS: u64 = 2;
+
+/// Tokens that one unit turns into vectors: about a hundred passages.
+const EMBEDDED: usize = 20_000;
+/// Texts that one unit puts in order: as many as a cross-encoder reads for the most expensive search.
+const RERANKED_TEXTS: usize = 20;
 
 /// The least and the most that a call can cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -159,6 +171,16 @@ pub fn chat_within(max_units: u64) -> ChatWork {
     }
 }
 
+/// What it costs to turn so many tokens into vectors.
+pub fn embeddings(tokens: usize) -> u64 {
+    tokens.div_ceil(EMBEDDED).max(1) as u64
+}
+
+/// What it costs to put so many texts in order.
+pub fn rerank(texts: usize) -> u64 {
+    texts.div_ceil(RERANKED_TEXTS).max(1) as u64
+}
+
 /// Units for what goes beyond `free`, one for each started `step`.
 fn steps(amount: usize, free: usize, step: usize, most: u64) -> u64 {
     (amount.saturating_sub(free).div_ceil(step) as u64).min(most)
@@ -210,6 +232,16 @@ mod tests {
             (3, 1_000_000, 1_000_000, 10),
         ] {
             assert_eq!(chat(search, context, generated), units, "{search} {context} {generated}");
+        }
+    }
+
+    #[test]
+    fn models_by_themselves_cost_what_the_table_says() {
+        for (tokens, units) in [(0, 1), (1, 1), (20_000, 1), (20_001, 2), (250_000, 13)] {
+            assert_eq!(embeddings(tokens), units, "{tokens}");
+        }
+        for (texts, units) in [(1, 1), (20, 1), (21, 2), (1_000, 50)] {
+            assert_eq!(rerank(texts), units, "{texts}");
         }
     }
 

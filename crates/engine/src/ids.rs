@@ -40,6 +40,11 @@ pub type EventId = Id<EventKind>;
 /// Identifies an event on its way to one webhook.
 pub type DeliveryId = Id<DeliveryKind>;
 
+/// Identifies an upload that is in no box yet.
+pub type UploadId = Id<UploadKind>;
+/// Identifies files that were put into a box together.
+pub type BatchId = Id<BatchKind>;
+
 /// Marks [`BoxId`].
 pub enum BoxKind {}
 /// Marks [`FileId`].
@@ -64,6 +69,10 @@ pub enum WebhookKind {}
 pub enum EventKind {}
 /// See [`DeliveryId`].
 pub enum DeliveryKind {}
+/// Marks [`UploadId`].
+pub enum UploadKind {}
+/// Marks [`BatchId`].
+pub enum BatchKind {}
 
 impl Kind for BoxKind {
     const PREFIX: &'static str = "box";
@@ -100,6 +109,12 @@ impl Kind for EventKind {
 }
 impl Kind for DeliveryKind {
     const PREFIX: &'static str = "dlv";
+}
+impl Kind for UploadKind {
+    const PREFIX: &'static str = "upl";
+}
+impl Kind for BatchKind {
+    const PREFIX: &'static str = "bat";
 }
 
 /// The text is not an identifier of the wanted kind.
@@ -206,6 +221,20 @@ impl fmt::Display for ChunkId {
     }
 }
 
+impl FromStr for ChunkId {
+    type Err = NotAnId;
+
+    /// Accepts exactly what `Display` writes.
+    fn from_str(text: &str) -> Result<Self, NotAnId> {
+        let read = || {
+            let (file, ordinal) = text.strip_prefix("chk_")?.split_once('_')?;
+            let id = ChunkId { file: format!("fil_{file}").parse().ok()?, ordinal: ordinal.parse().ok()? };
+            (id.to_string() == text).then_some(id)
+        };
+        read().ok_or(NotAnId("chk"))
+    }
+}
+
 impl Serialize for ChunkId {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
@@ -220,6 +249,18 @@ mod tests {
     fn an_id_reads_back_what_it_writes() {
         let id = BoxId::generate();
         assert_eq!(id.to_string().parse::<BoxId>().unwrap(), id);
+    }
+
+    #[test]
+    fn a_chunk_id_reads_back_what_it_writes() {
+        let id = ChunkId { file: FileId::generate(), ordinal: 17 };
+        assert_eq!(id.to_string().parse::<ChunkId>().unwrap(), id);
+        let text = id.to_string();
+        for wrong in
+            [text.replace("chk", "fil"), format!("{text}x"), text.replace("_17", "_017"), "chk_".into()]
+        {
+            assert!(wrong.parse::<ChunkId>().is_err(), "{wrong:?} was accepted");
+        }
     }
 
     #[test]

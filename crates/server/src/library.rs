@@ -8,11 +8,13 @@ use engine::{
     ids::{BoxId, FileId},
     seams::{
         catalog::{
-            BoxTotals, Catalog, Change, Claim, Deletion, FileRecord, FileStatus, Held, NewFile, Uploaded,
+            BoxTotals, Catalog, Change, Claim, Deletion, FileRecord, FileStatus, Held, NewFile, Upload,
+            Uploaded,
         },
         index::{Index, Removed},
     },
 };
+use jiff::Timestamp;
 use stores::blobs::{Blobs, Staged};
 use tokio::sync::{Notify, broadcast};
 use tokio_util::sync::CancellationToken;
@@ -99,6 +101,45 @@ impl Library {
         self.tell(uploaded.file.clone());
         self.wake.notify_waiters();
         Ok(uploaded)
+    }
+
+    /// Keeps a received original for a user who has not said yet which box it is for.
+    pub async fn keep_upload(&self, staged: Staged, upload: Upload) -> Result<(), Fault> {
+        let sha256 = upload.sha256.clone();
+        let claimed = self.catalog.claim(Claim::Original(sha256.clone())).await?;
+        self.blobs.keep(staged).await?;
+        let added = self.catalog.add_upload(upload).await;
+        drop(claimed);
+        if added.is_err() {
+            // Why it failed matters more than whether it could be tidied up after.
+            let _ = self.remove_original(&sha256).await;
+        }
+        added
+    }
+
+    /// Makes a file of an original that is kept already; `None` where it has gone meanwhile.
+    pub async fn add_upload(&self, writing: &Writing, new: NewFile) -> Result<Option<Uploaded>, Fault> {
+        // Nobody removes the original between the look for it and the record that refers to it.
+        let claimed = self.catalog.claim(Claim::Original(new.sha256.clone())).await?;
+        if !self.blobs.has(&new.sha256).await? {
+            return Ok(None);
+        }
+        let uploaded = self.catalog.add_file(writing, new).await?;
+        drop(claimed);
+        for superseded in &uploaded.superseded {
+            self.remove_original(superseded).await?;
+        }
+        self.tell(uploaded.file.clone());
+        self.wake.notify_waiters();
+        Ok(Some(uploaded))
+    }
+
+    /// Removes uploads that have expired, with their originals.
+    async fn end_uploads(&self) -> Result<(), Fault> {
+        for sha256 in self.catalog.remove_expired_uploads(Timestamp::now()).await? {
+            self.remove_original(&sha256).await?;
+        }
+        Ok(())
     }
 
     /// Deletes a file: when this returns, nothing of it can be read, searched, cited or downloaded, and nothing is left
@@ -196,6 +237,9 @@ impl Library {
         loop {
             if let Err(fault) = self.finish_deletions().await {
                 tracing::warn!(error = ?fault, "Could not finish a deletion; it is tried again");
+            }
+            if let Err(fault) = self.end_uploads().await {
+                tracing::warn!(error = ?fault, "Could not remove uploads that have expired; it is tried again");
             }
             if looks.is_multiple_of(SWEEP_AFTER)
                 && let Err(fault) = self.sweep_originals().await

@@ -82,6 +82,13 @@ pub struct Scrubbed {
     pub damaged: Vec<String>,
 }
 
+impl Staged {
+    /// Where it lies, for as long as this is held.
+    pub fn path(&self) -> &Path {
+        self.file.path()
+    }
+}
+
 impl Blobs {
     /// The originals under a folder, which is created where there is none.
     pub fn open(folder: &Path) -> Result<Self, Error> {

@@ -20,7 +20,7 @@ use super::{
 use crate::{
     Fault, Reason,
     seams::{
-        answerer::{Answerer, Brief, Format, Piece, Pieces, Sampling, Tokens},
+        answerer::{Answerer, Brief, Format, Passage, Piece, Pieces, Sampling, Tokens},
         embedder::Embedder,
     },
 };
@@ -186,6 +186,11 @@ impl Answering {
                 }
             }
         }
+    }
+
+    /// What it is answered from, best first.
+    pub fn passages(&self) -> &[Passage] {
+        self.begun.verifier.passages()
     }
 
     /// What the answer took so far.

@@ -121,6 +121,11 @@ impl Search {
         Search { index, ..self.clone() }
     }
 
+    /// The cross-encoder, where there is one.
+    pub fn reranker(&self) -> Option<&Arc<dyn Reranker>> {
+        self.reranker.as_ref()
+    }
+
     /// What a search can cost here.
     pub fn bounds(&self, request: &SearchRequest) -> cost::Bounds {
         request.bounds(self.reranker.is_some())

@@ -132,8 +132,11 @@ fn bars(lines: &[UsageLine], days: u32) -> (Vec<Bar>, u64) {
         });
         found.map_or(0, |(_, sum)| sum.units)
     };
-    let pairs: Vec<(u64, u64)> =
-        (1..=days).map(|day| (of(day, Operation::Search), of(day, Operation::Chat))).collect();
+    // What programs outside have the models do is searching, too.
+    let searches = |day| {
+        [Operation::Search, Operation::Embeddings, Operation::Rerank].map(|kind| of(day, kind)).iter().sum()
+    };
+    let pairs: Vec<(u64, u64)> = (1..=days).map(|day| (searches(day), of(day, Operation::Chat))).collect();
     let highest = pairs.iter().map(|(search, chat)| search + chat).max().unwrap_or(0).max(1);
     let step = WIDTH / days as f32;
     let bar = |(at, &(search, chat)): (usize, &(u64, u64))| {
@@ -190,6 +193,8 @@ pub(super) async fn show(State(app): State<App>, who: SignedIn, Query(asked): Qu
         let name = match operation {
             Operation::Search => "Searches",
             Operation::Chat => "Answers",
+            Operation::Embeddings => "Embeddings",
+            Operation::Rerank => "Reranking",
         };
         share(name.into(), String::new(), sum)
     });

@@ -48,7 +48,10 @@ pub(super) fn used_by_user(t: &Transaction<'_>, user: UserId, bound: Bound) -> R
         Bound::Boxes => {
             ("select count(*) from memberships where user_id = $1 and role = 'owner'".into(), None)
         }
-        Bound::StorageGb => (of_boxes("bytes"), None),
+        Bound::StorageGb => {
+            let uploads = "select cast(coalesce(sum(size), 0) as bigint) from uploads where user_id = $1";
+            (format!("select ({}) + ({uploads})", of_boxes("bytes")), None)
+        }
         Bound::QueuedFiles => (of_boxes("queued"), None),
         Bound::Keys => {
             let sql = "select count(*) from keys where user_id = $1 and revoked_at is null

@@ -19,9 +19,10 @@ use super::{
 };
 use crate::Error;
 
-/// The originals of files that stay, and of versions of them that are in progress.
+/// The originals of files that stay, of versions of them that are in progress, and of uploads that are in no box.
 const WANTED: &str = "select sha256 from files where status <> 'deleting'
-    union select next_sha256 from files where next_sha256 is not null and status <> 'deleting'";
+    union select next_sha256 from files where next_sha256 is not null and status <> 'deleting'
+    union select sha256 from uploads";
 
 #[async_trait]
 impl Deletions for Sql {
@@ -116,7 +117,8 @@ impl Deletions for Sql {
 
     async fn original_is_wanted(&self, sha256: &str) -> Result<bool, Fault> {
         let sql = "select 1 from files where sha256 = $1 and status <> 'deleting'
-                   union all select 1 from files where next_sha256 = $1 and status <> 'deleting' limit 1";
+                   union all select 1 from files where next_sha256 = $1 and status <> 'deleting'
+                   union all select 1 from uploads where sha256 = $1 limit 1";
         Ok(self.database.read(|t| t.first(sql, &[sha256.into()]))?.is_some())
     }
 

@@ -25,6 +25,7 @@ mod signin;
 mod sql;
 mod sqlite;
 mod units;
+mod uploads;
 mod users;
 mod versions;
 mod webhooks;

@@ -14,6 +14,7 @@ mod reindex;
 mod sessions;
 mod signin;
 mod units;
+mod uploads;
 mod users;
 mod webhooks;
 
@@ -25,7 +26,7 @@ pub use files::{
     CursorValue, Extent, FileChanges, FileCursor, FileName, FilePage, FileProgress, FileQuery, FileRecord,
     FileStatus, Files, NewFile, SortKey, UploadOutcome, Uploaded,
 };
-pub use filter::{Bound, DateField, FileFields, Filter, Metadata, Test, Values, entry, moment};
+pub use filter::{Bound, DateField, FileFields, Filter, Metadata, Part, Test, Values, entry, moment};
 pub use jobs::{Finished, Job, JobOutcome, Jobs};
 pub use keys::{Exposure, KeyName, KeyRecord, KeyState, Keys, NewKey, StoredKey};
 pub use nodes::{Change, Claim, Held, Nodes};
@@ -36,6 +37,7 @@ pub use reindex::{RecentQuery, ReindexAction, ReindexState, Reindexing};
 pub use sessions::{NewSession, Session, SessionRecord, Sessions, TokenHash};
 pub use signin::{Guest, Identity, Place, SignIns, Stored, Subject};
 pub use units::{Account, Balance, Month, NewReservation, Operation, Reservation, Units, UsageLine};
+pub use uploads::{Batch, Upload, UploadQuery, Uploads};
 pub use users::{Email, Holding, NewUser, PersonName, Plan, PlanName, User, Users};
 pub use webhooks::{
     AttemptRecord, Attempted, Delivery, EventKind, NewWebhook, Next, Webhook, WebhookSecret, Webhooks,
@@ -49,6 +51,7 @@ pub trait Catalog:
     + Boxes
     + Keys
     + Files
+    + Uploads
     + Deletions
     + Jobs
     + Reindexing
@@ -68,6 +71,7 @@ impl<T> Catalog for T where
         + Boxes
         + Keys
         + Files
+        + Uploads
         + Deletions
         + Jobs
         + Reindexing

@@ -17,14 +17,24 @@ pub enum Operation {
     Search,
     /// An answer of the chat.
     Chat,
+    /// Texts turned into vectors for a program outside.
+    Embeddings,
+    /// Texts put in order for a program outside.
+    Rerank,
 }
 
 impl Operation {
+    /// All of them.
+    pub const ALL: [Operation; 4] =
+        [Operation::Search, Operation::Chat, Operation::Embeddings, Operation::Rerank];
+
     /// The word kept in the catalog and shown in reports.
     pub fn as_str(self) -> &'static str {
         match self {
             Operation::Search => "search",
             Operation::Chat => "chat",
+            Operation::Embeddings => "embeddings",
+            Operation::Rerank => "rerank",
         }
     }
 }
@@ -33,8 +43,7 @@ impl FromStr for Operation {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let known = [Operation::Search, Operation::Chat];
-        known
+        Operation::ALL
             .into_iter()
             .find(|operation| operation.as_str() == text)
             .ok_or_else(|| format!("`{text}` is no operation"))

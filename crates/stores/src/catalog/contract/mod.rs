@@ -9,6 +9,7 @@ mod identity;
 mod nodes;
 mod tries;
 mod units;
+mod uploads;
 mod versions;
 mod webhooks;
 

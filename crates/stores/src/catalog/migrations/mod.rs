@@ -22,6 +22,7 @@ const STEPS: &[Step] = &[
     Step::adding(include_str!("20261123_scrubbed.sql")),
     Step::adding(include_str!("20261125_permissions.sql")),
     Step::adding(include_str!("20261125_webhooks.sql")),
+    Step::adding(include_str!("20261126_uploads.sql")),
 ];
 
 /// Files that have seen fewer steps were written before deleted text was overwritten wherever it had been.

@@ -54,6 +54,32 @@ pub enum Test {
     OneOf(Values),
     /// `$nin`
     NoneOf(Values),
+    /// `$contains`, `$starts`, `$ends`: a part of a text, whatever the case of its letters.
+    Part(Part, String),
+}
+
+/// Where in a text a part must stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// Anywhere.
+    Anywhere,
+    /// At its start.
+    Start,
+    /// At its end.
+    End,
+}
+
+impl Part {
+    /// Whether `part`, in lower case, stands there in a text. Anything but a text has no parts.
+    fn stands_in(self, value: &Value, part: &str) -> bool {
+        let Value::String(text) = value else { return false };
+        let text = text.to_lowercase();
+        match self {
+            Part::Anywhere => text.contains(part),
+            Part::Start => text.starts_with(part),
+            Part::End => text.ends_with(part),
+        }
+    }
 }
 
 /// A set of values, in which one is found without looking at the others.
@@ -190,6 +216,11 @@ impl Test {
             Test::Unequal(unwanted) => !equals(found, unwanted),
             Test::OneOf(wanted) => wanted.hold(found),
             Test::NoneOf(unwanted) => !unwanted.hold(found),
+            Test::Part(place, part) => match found {
+                Some(Value::Array(items)) => items.iter().any(|item| place.stands_in(item, part)),
+                Some(value) => place.stands_in(value, part),
+                None => false,
+            },
             Test::Ordered(bound, limit) => match found {
                 Some(Value::Array(items)) => items.iter().any(|item| bound.admits(order(item, limit))),
                 Some(value) => bound.admits(order(value, limit)),
@@ -300,6 +331,10 @@ fn operators_of(
             Value::Number(_) | Value::String(_) => Ok(Test::Ordered(bound, value.clone())),
             _ => Err(wrong(&place, "must be a number or a text")),
         };
+        let text = || match value {
+            Value::String(text) => Ok(text.to_lowercase()),
+            _ => Err(wrong(&place, "must be a text")),
+        };
         let mut values = || match value {
             Value::Array(values) => {
                 left.values(values.len())?;
@@ -314,6 +349,9 @@ fn operators_of(
             "$gte" => ordered(Bound::From)?,
             "$lt" => ordered(Bound::Below)?,
             "$lte" => ordered(Bound::UpTo)?,
+            "$contains" => Test::Part(Part::Anywhere, text()?),
+            "$starts" => Test::Part(Part::Start, text()?),
+            "$ends" => Test::Part(Part::End, text()?),
             "$in" => Test::OneOf(values()?),
             "$nin" => Test::NoneOf(values()?),
             "$not" if deeper > 0 => {
@@ -331,6 +369,6 @@ fn wrong(place: &str, what: &str) -> Fault {
 }
 
 fn unknown(place: &str, operator: &str) -> Fault {
-    let known = "$eq, $ne, $gt, $gte, $lt, $lte, $in, $nin, $and, $or, $not";
+    let known = "$eq, $ne, $gt, $gte, $lt, $lte, $in, $nin, $contains, $starts, $ends, $and, $or, $not";
     wrong(place, &format!("uses the unknown operator `{operator}`; there are {known}"))
 }

@@ -200,3 +200,23 @@ fn metadata_cannot_pretend_to_be_a_field() {
     let subject = pretended.beside([("$file.tags".to_string(), json!(["secret"]))].into());
     assert!(!Filter::parse(&json!({"$file.tags": "secret"})).unwrap().matches(&subject));
 }
+
+#[test]
+fn a_part_of_a_text_is_found_whatever_its_case() {
+    let metadata: Metadata =
+        serde_json::from_value(json!({"title": "Annual Report", "tags": ["Blue", "red"], "year": 2021}))
+            .unwrap();
+    for (filter, passes) in [
+        (json!({"title": {"$contains": "REPORT"}}), true),
+        (json!({"title": {"$starts": "annual"}}), true),
+        (json!({"title": {"$starts": "report"}}), false),
+        (json!({"title": {"$ends": "report"}}), true),
+        (json!({"tags": {"$contains": "lu"}}), true),
+        (json!({"year": {"$contains": "20"}}), false),
+        (json!({"nothing": {"$contains": ""}}), false),
+        (json!({"$not": {"title": {"$contains": "draft"}}}), true),
+    ] {
+        assert_eq!(Filter::parse(&filter).unwrap().matches(&metadata), passes, "{filter}");
+    }
+    assert!(Filter::parse(&json!({"a": {"$starts": 5}})).is_err());
+}
