@@ -6,7 +6,7 @@ use tower::ServiceExt;
 use crate::{
     app::App,
     dashboard, docs,
-    http::{layers, routes},
+    http::{aliases, layers, routes},
 };
 
 /// All routes with all layers around them.
@@ -20,5 +20,7 @@ pub fn router(app: &App) -> Router {
         // Every reader of a body has its own limit.
         .layer(DefaultBodyLimit::disable());
     let stack = layers::stack(app, routes);
-    Router::new().fallback_service(stack.into_service().map_response(layers::keep_allow_to_405))
+    Router::new().fallback_service(
+        stack.into_service().map_request(aliases::resolve).map_response(layers::keep_allow_to_405),
+    )
 }

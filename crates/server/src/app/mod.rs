@@ -14,6 +14,8 @@ use std::{ops::Deref, sync::Arc};
 
 use engine::{
     chat::Chat,
+    ids::UserId,
+    ingest::Ingest,
     seams::{catalog::Catalog, limiter::Limiter},
     search::Search,
     turnstile::Turnstile,
@@ -21,8 +23,13 @@ use engine::{
 use tokio_util::sync::CancellationToken;
 
 use self::{
-    about::About, assets::Assets, failures::Failures, guard::Guard, identities::Identities, metrics::Metrics,
-    places::Streams,
+    about::About,
+    assets::Assets,
+    failures::Failures,
+    guard::Guard,
+    identities::Identities,
+    metrics::Metrics,
+    places::{Places, Streams},
 };
 use crate::{
     config::Config, library::Library, oidc::Provider, outside::Outside, passwords::Passwords,
@@ -45,6 +52,10 @@ pub struct Parts {
     pub(crate) fetch: Option<Outside>,
     /// Sends events to addresses that users name, where the operator allows it.
     pub(crate) webhooks: Option<Outside>,
+    /// Reads files and embeds texts.
+    pub ingest: Ingest,
+    /// Files that are read while their sender waits, by user.
+    pub readers: Places<UserId>,
     /// Finds passages.
     pub search: Search,
     /// Where searches and answers wait for their turn.

@@ -12,6 +12,7 @@ use anyhow::{Context, Result, bail};
 use engine::{
     chat::Chat,
     ingest::Ingest,
+    seams::parser::Parser,
     search::Search,
     turnstile::{Room, Turnstile},
 };
@@ -23,8 +24,14 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     app::{
-        App, Parts, about::About, assets::Assets, failures::Failures, guard::Guard, identities::Identities,
-        metrics::Metrics, places::Streams,
+        App, Parts,
+        about::About,
+        assets::Assets,
+        failures::Failures,
+        guard::Guard,
+        identities::Identities,
+        metrics::Metrics,
+        places::{Places, Streams},
     },
     config::Config,
     oidc::Provider,
@@ -55,6 +62,17 @@ pub async fn assemble(data: &Path, config: Config) -> Result<Assembled> {
 
 /// The same with models that are loaded already.
 pub async fn assemble_with(data: &Path, config: Config, models: Models) -> Result<Assembled> {
+    let parser = Arc::new(parser(data, &config)?);
+    assemble_from(data, config, models, parser).await
+}
+
+/// The same with a parser of the caller's own.
+pub async fn assemble_from(
+    data: &Path,
+    config: Config,
+    models: Models,
+    parser: Arc<dyn Parser>,
+) -> Result<Assembled> {
     let alone = !config.is_shared();
     let lock = if alone { Some(lock(data)?) } else { None };
     let library = Arc::new(open_library(data, &config).await?);
@@ -70,11 +88,7 @@ pub async fn assemble_with(data: &Path, config: Config, models: Models) -> Resul
     }
     catalog.beat_node().await?;
     let limiter = stores::open_limiter(data, &config)?;
-    let ingest = Ingest {
-        parser: Arc::new(parser(data, &config)?),
-        embedder: models.embedder.clone(),
-        index: library.index.clone(),
-    };
+    let ingest = Ingest { parser, embedder: models.embedder.clone(), index: library.index.clone() };
     let search = Search::new(library.index.clone(), models.embedder.clone(), models.reranker.clone());
     let chat = Chat::new(
         search.clone(),
@@ -92,6 +106,7 @@ pub async fn assemble_with(data: &Path, config: Config, models: Models) -> Resul
         false => None,
     };
     let app = App::new(Parts {
+        ingest: ingest.clone(),
         catalog: library.catalog.clone(),
         link_secret: library.catalog.link_secret().await?,
         library,
@@ -106,6 +121,7 @@ pub async fn assemble_with(data: &Path, config: Config, models: Models) -> Resul
         guard: Guard::default(),
         metrics: Metrics::default(),
         streams: Streams::default(),
+        readers: Places::default(),
         shutdown: CancellationToken::new(),
         drained: CancellationToken::new(),
         passwords: Passwords::default(),

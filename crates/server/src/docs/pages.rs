@@ -67,6 +67,7 @@ pub const GROUPS: &[Group] = &[
             written("searching.md", include_str!("../../../../docs/searching.md")),
             written("filters.md", include_str!("../../../../docs/filters.md")),
             written("asking.md", include_str!("../../../../docs/asking.md")),
+            written("integrations.md", include_str!("../../../../docs/integrations.md")),
             written("languages.md", include_str!("../../../../docs/languages.md")),
             written("evaluation.md", include_str!("../../../../docs/evaluation.md")),
             written("dashboard.md", include_str!("../../../../docs/dashboard.md")),

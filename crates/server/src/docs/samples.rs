@@ -30,6 +30,8 @@ enum Body {
     Json(&'static str),
     /// A form with the file `warranty.md`.
     File,
+    /// The bytes of the file `warranty.md`.
+    Bytes,
     /// Nothing; the answer is a stream that does not end by itself.
     Stream,
 }
@@ -56,6 +58,7 @@ const SAMPLES: &[Sample] = &[
     get("GET /files/{file_id}/signed-url", "?expires_in=600"),
     get("GET /signed-url", "?file_id=FILE_ID&disposition=inline"),
     Sample { operation: "POST /boxes/{box_id}/files", query: "", body: Body::File },
+    Sample { operation: "PUT /process", query: "", body: Body::Bytes },
     Sample { operation: "GET /boxes/{box_id}/events", query: "", body: Body::Stream },
     json("POST /boxes", r#"{"name": "Manuals"}"#),
     json("PATCH /boxes/{box_id}", r#"{"name": "Handbooks"}"#),
@@ -71,6 +74,19 @@ const SAMPLES: &[Sample] = &[
     json("POST /signed-url", r#"{"file_id": "FILE_ID", "expires_in": 600}"#),
     json("POST /boxes/{box_id}/retrieve-documents", r#"{"query": "How long is the warranty?", "top_k": 5}"#),
     json("POST /boxes/{box_id}/retrieve-full-documents", r#"{"sources": ["FILE_ID"], "pages": "1-3"}"#),
+    json(
+        "POST /vector_stores/{box_id}/search",
+        r#"{"query": "How long is the warranty?", "max_num_results": 5, "filters": {"type": "gte", "key": "year", "value": 2020}}"#,
+    ),
+    json(
+        "POST /dify/retrieval",
+        r#"{"knowledge_id": "BOX_ID", "query": "How long is the warranty?", "retrieval_setting": {"top_k": 5, "score_threshold": 0.1}}"#,
+    ),
+    json("POST /embeddings", r#"{"input": ["How long is the warranty?"], "input_type": "query"}"#),
+    json(
+        "POST /rerank",
+        r#"{"query": "How long is the warranty?", "documents": ["Two years.", "The workshop is in Lyon."], "top_n": 1}"#,
+    ),
     json(
         "POST /chat/completions",
         r#"{"model": "BOX_ID", "messages": [{"role": "user", "content": "How long is the warranty?"}]}"#,
@@ -141,7 +157,7 @@ impl Call<'_> {
         );
         let method = match (self.method, self.body) {
             ("GET", Body::Stream) => "-N ".into(),
-            ("GET", _) | ("POST", Body::Json(_) | Body::File) => String::new(),
+            ("GET", _) | ("POST", Body::Json(_) | Body::File) | (_, Body::Bytes) => String::new(),
             (method, _) => format!("-X {method} "),
         };
         let _ = write!(line, "  {method}\"$QUIRE_URL/api/public/v1{}\"", self.address(Language::Shell));
@@ -152,6 +168,7 @@ impl Call<'_> {
             }
             Body::File => line
                 .push_str(" \\\n  -F file=@warranty.md -F 'metadata={\"year\": 2026}' -F tags=manual,2026"),
+            Body::Bytes => line.push_str(" \\\n  -H 'X-Filename: warranty.md' -T warranty.md"),
             Body::Nothing | Body::Stream => {}
         }
         line + "\n"
@@ -169,6 +186,10 @@ impl Call<'_> {
             Body::File => format!(
                 "with open(\"warranty.md\", \"rb\") as file:\n    answer = quire.{method}({address}, files={{\"file\": file}},\n                        \
                  data={{\"metadata\": '{{\"year\": 2026}}', \"tags\": \"manual,2026\"}})\nprint(answer.json())\n"
+            ),
+            Body::Bytes => format!(
+                "with open(\"warranty.md\", \"rb\") as file:\n    answer = quire.{method}({address}, data=file, \
+                 headers={{\"X-Filename\": \"warranty.md\"}})\nprint(answer.json())\n"
             ),
             Body::Stream => format!(
                 "with quire.{method}({address}, stream=True) as answer:\n    for line in answer.iter_lines():\n        \
@@ -196,6 +217,10 @@ impl Call<'_> {
                 "const form = new FormData();\nform.append(\"file\", await openAsBlob(\"warranty.md\"), \"warranty.md\");\n\
                  form.append(\"metadata\", JSON.stringify({{ year: 2026 }}));\nform.append(\"tags\", \"manual,2026\");\n\
                  const answer = await fetch({address}, {{ {method}headers, body: form }});\nconsole.log(await answer.json());\n"
+            ),
+            Body::Bytes => format!(
+                "const answer = await fetch({address}, {{\n  {method}headers: {{ ...headers, \"X-Filename\": \"warranty.md\" }},\n  \
+                 body: await openAsBlob(\"warranty.md\"),\n}});\nconsole.log(await answer.json());\n"
             ),
             Body::Stream => format!(
                 "const answer = await fetch({address}, {{ headers }});\nfor await (const piece of answer.body ?? []) {{\n  \

@@ -5,12 +5,13 @@ use axum::{
     http::{HeaderMap, HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
-use engine::{Fault, Reason};
+use engine::{Fault, Reason, error::Code};
 use serde::Serialize;
+use serde_json::json;
 use std::sync::Arc;
 use utoipa::ToSchema;
 
-use super::request_id::RequestId;
+use super::{BASE, request_id::RequestId};
 
 /// A fault on its way out of a handler; [`render`] makes the answer of it once the request id is known.
 pub struct Failure(pub Fault);
@@ -89,7 +90,7 @@ impl ErrorObject {
 }
 
 /// Writes the fault that a response carries, if any, into its body and headers.
-pub fn render(mut response: Response, id: &RequestId, exhausted_status: u16) -> Response {
+pub fn render(mut response: Response, id: &RequestId, exhausted_status: u16, shape: ErrorShape) -> Response {
     let Some(fault) = response.extensions_mut().remove::<Arc<Fault>>() else { return response };
     if let Some(source) = &fault.source {
         tracing::error!(request.id = %id, error = %source, "Request failed: {}", fault.reason.as_str());
@@ -98,12 +99,58 @@ pub fn render(mut response: Response, id: &RequestId, exhausted_status: u16) -> 
         *response.status_mut() =
             StatusCode::from_u16(exhausted_status).unwrap_or(StatusCode::PAYMENT_REQUIRED);
     }
-    let envelope = ErrorEnvelope { success: false, error: ErrorObject::of(&fault, Some(id)) };
-    let body = serde_json::to_vec(&envelope).expect("an error object is plain JSON");
+    let body = shape.body(&fault, ErrorObject::of(&fault, Some(id)));
     set_headers(response.headers_mut(), &fault);
     response.headers_mut().insert(header::CONTENT_LENGTH, HeaderValue::from(body.len()));
     *response.body_mut() = Body::from(body);
     response
+}
+
+/// How an error is written: programs that speak a protocol of somebody else's expect its errors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ErrorShape {
+    /// Our envelope, which is also what OpenAI's clients read.
+    Envelope,
+    /// `{"error_code", "error_msg"}`
+    Dify,
+    /// JSON-RPC, for MCP.
+    JsonRpc,
+}
+
+impl ErrorShape {
+    /// The shape that a path calls for, whether or not there is anything at it.
+    pub fn of(path: &str) -> Self {
+        let Some(path) = path.strip_prefix(BASE) else { return ErrorShape::Envelope };
+        let box_of_mcp = path.strip_prefix("/boxes/").and_then(|rest| rest.strip_suffix("/mcp"));
+        if path == "/mcp" || box_of_mcp.is_some_and(|id| !id.contains('/')) {
+            return ErrorShape::JsonRpc;
+        }
+        if path.starts_with("/dify/") { ErrorShape::Dify } else { ErrorShape::Envelope }
+    }
+
+    fn body(self, fault: &Fault, error: ErrorObject) -> Vec<u8> {
+        let written = match self {
+            ErrorShape::Envelope => serde_json::to_vec(&ErrorEnvelope { success: false, error }),
+            ErrorShape::Dify => {
+                let code = match fault.reason {
+                    Reason::KeyMissing => 1001,
+                    Reason::KeyInvalid | Reason::KeyExpired | Reason::KeyRevoked => 1002,
+                    Reason::BoxUnknown | Reason::KeyScope => 2001,
+                    other => other.status(),
+                };
+                serde_json::to_vec(
+                    &json!({"error_code": code, "error_msg": error.message, "request_id": error.request_id}),
+                )
+            }
+            ErrorShape::JsonRpc => {
+                // What is wrong with the request itself has a code of its own in JSON-RPC.
+                let code = if fault.reason.code() == Code::Validation { -32600 } else { -32000 };
+                let error = json!({"code": code, "message": error.message, "data": error});
+                serde_json::to_vec(&json!({"jsonrpc": "2.0", "id": null, "error": error}))
+            }
+        };
+        written.expect("an error object is plain JSON")
+    }
 }
 
 fn set_headers(headers: &mut HeaderMap, fault: &Fault) {
@@ -125,4 +172,24 @@ fn set_headers(headers: &mut HeaderMap, fault: &Fault) {
         _ => return,
     };
     headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static(challenge));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_protocols_of_others_have_errors_of_their_own() {
+        for (path, shape) in [
+            ("/api/public/v1/check", ErrorShape::Envelope),
+            ("/api/public/v1/openai/v1/files", ErrorShape::Envelope),
+            ("/api/public/v1/dify/retrieval", ErrorShape::Dify),
+            ("/api/public/v1/mcp", ErrorShape::JsonRpc),
+            ("/api/public/v1/boxes/box_1/mcp", ErrorShape::JsonRpc),
+            ("/api/public/v1/boxes/box_1/files/mcp", ErrorShape::Envelope),
+            ("/mcp", ErrorShape::Envelope),
+        ] {
+            assert_eq!(ErrorShape::of(path), shape, "{path}");
+        }
+    }
 }

@@ -20,7 +20,12 @@ use serde_json::json;
 use tower_http::catch_panic::CatchPanicLayer;
 use uuid::Uuid;
 
-use super::{BASE, OPENAPI, auth, error, error::Failure, idempotency, limits, request_id::RequestId};
+use super::{
+    BASE, OPENAPI, auth, error,
+    error::{ErrorShape, Failure},
+    idempotency, limits,
+    request_id::RequestId,
+};
 use crate::{app::App, config::Tls};
 
 /// The address at the other end of the connection.
@@ -45,7 +50,7 @@ pub async fn frame(State(app): State<App>, mut request: Request, next: Next) -> 
     request.extensions_mut().insert(id);
     let response = next.run(request).await;
     let route = response.extensions().get::<Route>().cloned();
-    let mut response = error::render(response, &id, app.config.units.exhausted_status);
+    let mut response = error::render(response, &id, app.config.units.exhausted_status, ErrorShape::of(&path));
     finish(response.headers_mut(), &app, &id);
     let status = response.status().as_u16();
     let route = route.as_ref().map_or("other", |route| route.0.as_str());

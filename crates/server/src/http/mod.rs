@@ -2,6 +2,7 @@
 
 mod activity;
 pub mod actor;
+pub mod aliases;
 pub mod audience;
 pub mod auth;
 pub mod body;

@@ -31,3 +31,4 @@ mod transport;
 mod units;
 mod upstream;
 mod webhooks;
+mod wires;

@@ -111,16 +111,17 @@ impl TestApp {
         models: assemble::Models,
     ) -> Self {
         let config = stores(config, folder.path());
-        let mut assembled = assemble::assemble_with(folder.path(), config, models).await.unwrap();
         // This process is the test, not quire: the parser's children must be told who they are.
         let scratch_root = folder.path().join("scratch");
-        assembled.ingest.parser = Arc::new(parsers::ChildParser {
+        std::fs::create_dir_all(&scratch_root).unwrap();
+        let parser = Arc::new(parsers::ChildParser {
             program: env!("CARGO_BIN_EXE_quire").into(),
             args: vec![assemble::PARSE_CHILD.into()],
             limits: parsers::Limits::default(),
             scratch_root,
             sandbox: parsers::Sandbox::default(),
         });
+        let assembled = assemble::assemble_from(folder.path(), config, models, parser).await.unwrap();
         let (app, ingest) = (assembled.app.clone(), assembled.ingest.clone());
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();

@@ -4,19 +4,25 @@ mod boxes;
 pub(crate) mod chat;
 mod check;
 mod described;
+mod dify;
 mod documents;
+mod embeddings;
 mod events;
 mod files;
+mod finding;
 mod health;
 pub mod inputs;
 mod keys;
 pub(crate) mod labels;
 pub(crate) mod links;
+mod loader;
 mod members;
 mod models;
 mod narrowing;
+mod openai;
 mod openapi;
 pub(crate) mod received;
+mod rerank;
 pub(crate) mod search;
 mod sources;
 mod upload;
@@ -90,6 +96,11 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(links::of_file))
         .routes(routes!(links::by_query, links::by_body))
         .routes(routes!(events::events))
+        .routes(routes!(openai::search::search))
+        .routes(routes!(dify::retrieve))
+        .routes(routes!(embeddings::embed))
+        .routes(routes!(rerank::rerank))
+        .routes(routes!(loader::process))
 }
 
 /// The description of the API, as served and as kept in `docs/openapi.json`.
@@ -109,6 +120,7 @@ pub(crate) fn router() -> Router<App> {
     let api = ["/completions", "/responses"]
         .into_iter()
         .fold(api, |api, path| api.route(path, post(chat::elsewhere)));
+    let api = api.nest("/openai/v1", openai::router());
     Router::new()
         .nest(BASE, api)
         .route("/d/{token}", get(links::download))

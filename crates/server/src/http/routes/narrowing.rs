@@ -61,6 +61,11 @@ impl Narrowing {
         })
     }
 
+    /// A filter alone.
+    pub(super) fn by(filter: Option<Filter>) -> Self {
+        Narrowing { filter, recency: None }
+    }
+
     /// Leaves only the files that pass the filter.
     pub(super) async fn only(
         &self,
