@@ -16,7 +16,7 @@ class Place:
 class Places:
     def __init__(self):
         places = json.loads(os.environ["QUIRE_PLACES"])
-        for name in ("plain", "wrong_key", "exhausted", "limited", "breaking"):
+        for name in ("plain", "manager", "wrong_key", "exhausted", "limited", "breaking"):
             setattr(self, name, Place(places[name]))
         self.box, self.unknown_box = places["plain"]["box"], places["unknown_box"]
 

@@ -1,4 +1,4 @@
-"""Runs real OpenAI clients, from their registries, against a real quire server.
+"""Runs real clients of OpenAI's API, from their registries, against a real quire server.
 
     python3 tests/clients/run.py          needs target/debug/quire (or QUIRE_BINARY) and the models
 
@@ -24,6 +24,7 @@ PYTHON = {
     "openai_python": "openai==3.49.0",
     "langchain_python": "langchain-openai==1.7.3",
     "llamaindex_python": "llama-index-llms-openai-like==0.8.1",
+    "stores_python": "openai==3.49.0",
 }
 DOCUMENT = ("# Warranty\n\nThe warranty of the machine lasts two years from the day of purchase. Batteries are not covered.\n\n"
             "# Repairs\n\nRepairs are made by the workshop in Lyon within three weeks.\n")
@@ -108,12 +109,13 @@ def main():
         plain.command("box", "grant", plain.box, "poor@example.org", "admin")
         plain.command("plan", "set", "poor@example.org", "--units", "0")
         poor = plain.command("key", "add", "--user", "poor@example.org")["key"]
+        manager = plain.command("key", "add", "--user", "bench@example.org", "--permissions", "search,read,write,manage")["key"]
         certificate = str(tls / "cert.pem")
         wrong = plain.key[:-3] + ("abc" if not plain.key.endswith("abc") else "xyz")
         environment = dict(
             os.environ, SSL_CERT_FILE=certificate, NODE_EXTRA_CA_CERTS=certificate, NO_PROXY="127.0.0.1",
             QUIRE_PLACES=json.dumps({
-                "plain": place(plain), "wrong_key": place(plain, wrong), "exhausted": place(plain, poor),
+                "plain": place(plain), "manager": place(plain, manager), "wrong_key": place(plain, wrong), "exhausted": place(plain, poor),
                 "limited": place(limited), "breaking": place(breaking), "unknown_box": "box_" + "0" * 32}))
         sys.exit(run(environment))
     finally:
@@ -131,7 +133,7 @@ def run(environment):
     folder, why = node_clients()
     if folder is None:
         print(f"skipped the Node clients: {why}")
-    for name in ("openai_node", "ai_node") if folder else ():
+    for name in ("openai_node", "stores_node", "ai_node") if folder else ():
         print(name, flush=True)
         failed += subprocess.run(["node", f"{name}.mjs"], cwd=folder, env=environment, timeout=300).returncode != 0
     return failed

@@ -140,6 +140,33 @@ impl FromRequestParts<App> for Reader {
     }
 }
 
+/// The caller, where their key may write.
+pub struct Writer(pub Arc<Caller>);
+
+impl FromRequestParts<App> for Writer {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Failure> {
+        let Asking(caller) = Asking::from_request_parts(parts, app).await?;
+        caller.must(Permission::Write)?;
+        Ok(Writer(caller))
+    }
+}
+
+/// The box in the path, where the key may be used on it for anything at all: what for is asked later.
+pub struct ReachedBox(pub BoxId);
+
+impl FromRequestParts<App> for ReachedBox {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Failure> {
+        let Asking(caller) = Asking::from_request_parts(parts, app).await?;
+        let box_id = box_in_path(parts, app).await?;
+        caller.reaches(box_id)?;
+        Ok(ReachedBox(box_id))
+    }
+}
+
 /// Whoever asks is who pays.
 impl FromRequestParts<App> for Payer {
     type Rejection = Failure;
@@ -284,9 +311,15 @@ impl FromRequestParts<App> for WritingFile {
         let Asking(caller) = Asking::from_request_parts(parts, app).await?;
         caller.must(Permission::Write)?;
         let id = file_in_path(parts, app).await?;
-        let box_id = app.catalog.box_of_file(id).await?.ok_or_else(no_such_file)?;
-        Ok(WritingFile { id, writing: caller.may_write(box_id).map_err(hide_unknown_box)? })
+        Ok(writable_file(app, &caller, id).await?)
     }
+}
+
+/// A file that a caller may change, as [`readable_file`] has it.
+pub async fn writable_file(app: &App, caller: &Caller, id: FileId) -> Result<WritingFile, Fault> {
+    caller.must(Permission::Write)?;
+    let box_id = app.catalog.box_of_file(id).await?.ok_or_else(no_such_file)?;
+    Ok(WritingFile { id, writing: caller.may_write(box_id).map_err(hide_unknown_box)? })
 }
 
 /// The one answer for a file that does not exist and for a file of somebody else.

@@ -20,6 +20,7 @@ mod managing;
 mod matrix;
 mod narrowing;
 mod newcomer;
+mod openai;
 mod openapi;
 mod operator;
 mod reindex;

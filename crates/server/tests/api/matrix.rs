@@ -64,17 +64,38 @@ const NEEDS: &[(&str, Option<Permission>)] = {
         ("POST /rerank", Some(Search)),
         ("PUT /process", Some(Read)),
         ("POST /openai/v1/chat/completions", Some(Search)),
+        ("POST /openai/v1/responses", Some(Search)),
         ("POST /openai/v1/embeddings", Some(Search)),
         ("POST /openai/v1/rerank", Some(Search)),
         ("GET /openai/v1/models", Some(Search)),
         ("GET /openai/v1/models/{box_id}", Some(Search)),
+        ("GET /openai/v1/files", Some(Read)),
+        ("POST /openai/v1/files", Some(Write)),
+        ("GET /openai/v1/files/{file_id}", Some(Read)),
+        ("DELETE /openai/v1/files/{file_id}", Some(Write)),
+        ("GET /openai/v1/files/{file_id}/content", Some(Read)),
+        ("GET /openai/v1/vector_stores", Some(Read)),
+        ("POST /openai/v1/vector_stores", Some(Manage)),
+        ("GET /openai/v1/vector_stores/{box_id}", Some(Read)),
+        ("POST /openai/v1/vector_stores/{box_id}", Some(Manage)),
+        ("DELETE /openai/v1/vector_stores/{box_id}", Some(Manage)),
         ("POST /openai/v1/vector_stores/{box_id}/search", Some(Search)),
+        ("GET /openai/v1/vector_stores/{box_id}/files", Some(Read)),
+        ("POST /openai/v1/vector_stores/{box_id}/files", Some(Write)),
+        ("GET /openai/v1/vector_stores/{box_id}/files/{file_id}", Some(Read)),
+        ("POST /openai/v1/vector_stores/{box_id}/files/{file_id}", Some(Write)),
+        ("DELETE /openai/v1/vector_stores/{box_id}/files/{file_id}", Some(Write)),
+        ("GET /openai/v1/vector_stores/{box_id}/files/{file_id}/content", Some(Read)),
+        ("POST /openai/v1/vector_stores/{box_id}/file_batches", Some(Write)),
+        ("GET /openai/v1/vector_stores/{box_id}/file_batches/{batch_id}", Some(Read)),
+        ("POST /openai/v1/vector_stores/{box_id}/file_batches/{batch_id}/cancel", Some(Write)),
+        ("GET /openai/v1/vector_stores/{box_id}/file_batches/{batch_id}/files", Some(Read)),
     ]
 };
 /// What only an owner of the box may do.
-const OWNERS: &[&str] = &["DELETE /boxes/{box_id}"];
+const OWNERS: &[&str] = &["DELETE /boxes/{box_id}", "DELETE /openai/v1/vector_stores/{box_id}"];
 /// What a key that is restricted to boxes may not do anywhere.
-const UNRESTRICTED: &[&str] = &["POST /boxes"];
+const UNRESTRICTED: &[&str] = &["POST /boxes", "POST /openai/v1/vector_stores"];
 
 /// Somebody who asks, and what they are told before anything else is looked at.
 struct Asker {

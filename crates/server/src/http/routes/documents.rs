@@ -176,10 +176,10 @@ const MOST_RANGES: usize = 100;
 
 /// Pages asked for: `1-3,7`.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct PageRanges(Vec<RangeInclusive<u32>>);
+pub(super) struct PageRanges(pub(super) Vec<RangeInclusive<u32>>);
 
 impl PageRanges {
-    fn parse(text: Option<&str>) -> Result<Self, Fault> {
+    pub(super) fn parse(text: Option<&str>) -> Result<Self, Fault> {
         let Some(text) = text else { return Ok(PageRanges(vec![1..=u32::MAX])) };
         let mut ranges = Vec::new();
         if text.split(',').count() > MOST_RANGES {
@@ -283,7 +283,7 @@ impl Answer {
 }
 
 /// The pages of a file, some at a time, all of one version.
-struct Pages<'a> {
+pub(super) struct Pages<'a> {
     app: &'a App,
     reading: &'a Reading,
     file: FileId,
@@ -294,7 +294,7 @@ struct Pages<'a> {
 }
 
 impl<'a> Pages<'a> {
-    async fn of(
+    pub(super) async fn of(
         app: &'a App,
         reading: &'a Reading,
         file: FileId,
@@ -306,7 +306,7 @@ impl<'a> Pages<'a> {
 
     /// The next pages, or `None` when there are no more. Fails where the file was replaced or deleted since the first:
     /// pages of two versions never stand in one answer.
-    async fn next(&mut self) -> Result<Option<Vec<Page>>, Fault> {
+    pub(super) async fn next(&mut self) -> Result<Option<Vec<Page>>, Fault> {
         while let Some(range) = self.ranges.first().cloned() {
             let limit = PAGES_AT_ONCE.min((range.end() - range.start()).saturating_add(1));
             let pages = self.app.library.index.pages(self.reading, self.file, *range.start(), limit).await?;

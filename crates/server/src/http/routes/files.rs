@@ -181,7 +181,7 @@ struct Cursor {
     at: FileCursor,
 }
 
-fn read_cursor(text: &str, sort: &str) -> Result<FileCursor, Fault> {
+pub(super) fn read_cursor(text: &str, sort: &str) -> Result<FileCursor, Fault> {
     let cursor: Option<Cursor> = token::decode(text).and_then(|bytes| serde_json::from_slice(&bytes).ok());
     match cursor {
         Some(cursor) if cursor.sort == sort => Ok(cursor.at),
@@ -196,7 +196,7 @@ fn read_cursor(text: &str, sort: &str) -> Result<FileCursor, Fault> {
     }
 }
 
-fn write_cursor(at: FileCursor, sort: &str) -> String {
+pub(super) fn write_cursor(at: FileCursor, sort: &str) -> String {
     let cursor = Cursor { sort: sort.to_string(), at };
     token::encode(&serde_json::to_vec(&cursor).expect("plain JSON"))
 }

@@ -122,7 +122,11 @@ fn only_once(there: bool, name: &str) -> Result<(), Fault> {
 }
 
 /// Writes a file part to disk as it comes in, hashing it on the way; never holds more than a piece of it.
-async fn stage(app: &App, form: &mut Form, part: Part) -> Result<(Staged, FileName, String), Fault> {
+pub(super) async fn stage(
+    app: &App,
+    form: &mut Form,
+    part: Part,
+) -> Result<(Staged, FileName, String), Fault> {
     let name = parse_name(part.file_name.as_deref().unwrap_or("unnamed"))?;
     let media_type = part.content_type.unwrap_or_else(|| "application/octet-stream".into());
     let pieces = stream::try_unfold(form, |form| async {

@@ -58,7 +58,7 @@ fn unknown_source(source: &str) -> Fault {
 }
 
 /// A file whose text is there to be read.
-fn readable(file: FileRecord) -> Result<FileRecord, Fault> {
+pub(super) fn readable(file: FileRecord) -> Result<FileRecord, Fault> {
     if file.indexed_at.is_some() {
         return Ok(file);
     }

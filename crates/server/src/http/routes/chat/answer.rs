@@ -1,43 +1,32 @@
 //! Answers in OpenAI's shape, whole or as a stream, with what is ours beside it.
 
-use std::{collections::VecDeque, convert::Infallible, future::ready, pin::Pin, time::Duration};
-
 use axum::{
     Json,
-    response::{
-        IntoResponse, Response,
-        sse::{Event, Sse},
-    },
+    response::{IntoResponse, Response, sse::Event},
 };
 use engine::{
     Fault,
     chat::{Answering, ChatWorkDone, Citation, Finish, Outcome},
-    cost,
     ids::{BoxId, ChunkId, FileId},
     seams::answerer::Tokens,
 };
-use futures::stream;
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
+use super::sending::{Events, Script, Sending, price};
 use crate::{
     http::{
         BASE,
         audience::Audience,
         error::{ErrorEnvelope, ErrorObject},
-        idempotency::Failed,
         origin::Origin,
-        reply,
         request_id::RequestId,
     },
     payer::{Charge, Usage},
 };
-
-/// How long an answer may take to begin before the stream is opened without it. Until then trouble is a plain error.
-const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The object of an answer, in OpenAI's shape.
 #[derive(Clone, Serialize, ToSchema)]
@@ -147,11 +136,6 @@ impl CitationObject {
     }
 }
 
-/// What an answer costs.
-fn price(work: ChatWorkDone) -> u64 {
-    cost::chat(work.search_units, work.context_tokens, work.generated_tokens)
-}
-
 fn finish_reason(finish: Finish) -> &'static str {
     match finish {
         Finish::Stop => "stop",
@@ -238,23 +222,30 @@ pub(super) fn estimated(head: Head, usage: Usage, stream: bool) -> Response {
     if !stream {
         return head.completion(String::new(), unanswered(), usage).into_response();
     }
-    let mut frames = Frames::new(head, true);
-    frames.open();
-    frames.close(unanswered(), usage);
-    frames.respond(None)
+    let (frames, audience) = Frames::new(head, true);
+    let request = frames.request;
+    let mut sending = Sending::new(frames, audience, request);
+    sending.script.close(unanswered(), usage, &mut sending.events);
+    sending.end()
 }
 
 /// Reads an answer to its end and sends it whole.
-pub(super) async fn whole(
-    head: Head,
+pub(super) async fn whole(head: Head, answering: Answering, charge: Charge) -> Result<Response, Fault> {
+    let (text, outcome, usage) = finished(&head.audience, answering, charge).await?;
+    Ok(head.completion(text, outcome, usage).into_response())
+}
+
+/// Reads an answer to its end, and charges for it.
+pub(in super::super) async fn finished(
+    audience: &Audience,
     mut answering: Answering,
     mut charge: Charge,
-) -> Result<Response, Fault> {
+) -> Result<(String, Outcome, Usage), Fault> {
     let mut text = String::new();
     loop {
         let more = tokio::select! {
             more = answering.next() => more,
-            fault = head.audience.ended() => {
+            fault = audience.ended() => {
                 charge.stop().await?;
                 return Err(fault);
             }
@@ -272,102 +263,80 @@ pub(super) async fn whole(
         charge.spent(price(answering.work()));
     }
     // Work was done for somebody who may no longer see it: it is charged, and not sent.
-    if let Err(fault) = head.audience.check().await {
+    if let Err(fault) = audience.check().await {
         charge.stop().await?;
         return Err(fault);
     }
     let outcome = answering.outcome();
     let usage = charge.settle(price(outcome.work)).await?;
-    Ok(head.completion(text, outcome, usage).into_response())
-}
-
-/// The next part of an answer on its way, and the answer to go on with.
-type Step = Pin<Box<dyn Future<Output = Result<(Answering, Option<String>), Fault>> + Send>>;
-
-fn step(mut answering: Answering) -> Step {
-    Box::pin(async move {
-        let text = answering.next().await?;
-        Ok((answering, text))
-    })
+    Ok((text, outcome, usage))
 }
 
 /// Sends an answer while it is made.
 pub(super) async fn streamed(
     head: Head,
     answering: impl Future<Output = Result<Answering, Fault>> + Send + 'static,
-    mut charge: Charge,
+    charge: Charge,
     usage: bool,
 ) -> Result<Response, Fault> {
-    let mut frames = Frames::new(head, usage);
-    frames.open();
-    let mut first: Step = Box::pin(async move { step(answering.await?).await });
-    let begun = tokio::select! {
-        begun = tokio::time::timeout(PATIENCE, &mut first) => begun,
-        fault = frames.head.audience.ended() => return Err(fault),
-    };
-    let next: Step = match begun {
-        Ok(begun) => {
-            let begun = begun?;
-            charge.spent(price(begun.0.work()));
-            Box::pin(ready(Ok(begun)))
-        }
-        Err(_) => first,
-    };
-    Ok(frames.respond(Some(UnderWay { next, charge })))
+    let (frames, audience) = Frames::new(head, usage);
+    let request = frames.request;
+    Sending::new(frames, audience, request).stream(answering, charge).await
 }
 
-/// An answer that is being sent.
-struct UnderWay {
-    next: Step,
-    charge: Charge,
-}
-
-/// The frames of a stream that are not sent yet.
+/// Frames in OpenAI's shape.
 struct Frames {
-    head: Head,
+    id: String,
+    created: i64,
+    model: BoxId,
+    origin: Origin,
+    request: RequestId,
     usage: bool,
     text: String,
-    waiting: VecDeque<String>,
-    /// Whether they end with an error.
-    failed: Failed,
 }
 
 impl Frames {
-    fn new(head: Head, usage: bool) -> Self {
-        Frames { head, usage, text: String::new(), waiting: VecDeque::new(), failed: Failed::default() }
+    fn new(head: Head, usage: bool) -> (Self, Audience) {
+        let model = head.model();
+        let Head { id, created, audience, origin, request } = head;
+        (Frames { id, created, model, origin, request, usage, text: String::new() }, audience)
     }
 
     /// A frame with this choice.
     fn frame(&self, choices: Value) -> Value {
-        let mut frame = json!({"id": self.head.id, "object": "chat.completion.chunk", "created": self.head.created,
-            "model": self.head.model(), "choices": choices, "success": true});
+        let mut frame = json!({"id": self.id, "object": "chat.completion.chunk", "created": self.created,
+            "model": self.model, "choices": choices, "success": true});
         if self.usage {
             frame["usage"] = Value::Null;
         }
         frame
     }
 
-    fn push(&mut self, delta: Value, finish: Option<&str>) {
+    fn push(&self, delta: Value, finish: Option<&str>, events: &mut Events) {
         let choice = json!([{"index": 0, "delta": delta, "logprobs": null, "finish_reason": finish}]);
-        let frame = self.frame(choice);
-        self.waiting.push_back(frame.to_string());
+        events.push_back(data(self.frame(choice).to_string()));
+    }
+}
+
+fn data(text: String) -> Event {
+    Event::default().data(text)
+}
+
+impl Script for Frames {
+    fn open(&mut self, events: &mut Events) {
+        self.push(json!({"role": "assistant", "content": ""}), None, events);
     }
 
-    fn open(&mut self) {
-        self.push(json!({"role": "assistant", "content": ""}), None);
-    }
-
-    fn text(&mut self, text: &str) {
+    fn text(&mut self, text: &str, events: &mut Events) {
         self.text.push_str(text);
-        self.push(json!({"content": text}), None);
+        self.push(json!({"content": text}), None, events);
     }
 
-    /// The last frames of an answer that went well.
-    fn close(&mut self, outcome: Outcome, units: Usage) {
+    fn close(&mut self, outcome: Outcome, units: Usage, events: &mut Events) {
         let citations: Vec<CitationObject> = outcome
             .citations
             .into_iter()
-            .map(|citation| CitationObject::of(citation, &self.head.origin))
+            .map(|citation| CitationObject::of(citation, &self.origin))
             .collect();
         let annotations = annotations(&self.text, &citations);
         let delta = if annotations.is_empty() { json!({}) } else { json!({"annotations": annotations}) };
@@ -377,78 +346,17 @@ impl Frames {
         if !outcome.warnings.is_empty() {
             frame["warnings"] = json!(outcome.warnings);
         }
-        self.waiting.push_back(frame.to_string());
+        events.push_back(data(frame.to_string()));
         if self.usage {
             let mut frame = self.frame(json!([]));
             frame["usage"] = json!(ChatUsage::of(outcome.tokens, units));
-            self.waiting.push_back(frame.to_string());
+            events.push_back(data(frame.to_string()));
         }
-        self.waiting.push_back("[DONE]".into());
+        events.push_back(data("[DONE]".into()));
     }
 
-    /// The last frame of an answer that went wrong.
-    fn fail(&mut self, fault: &Fault) {
-        if let Some(source) = &fault.source {
-            tracing::error!(request.id = %self.head.request, error = %source, "A stream failed: {}", fault.reason.as_str());
-        }
-        self.failed.set();
-        let error = ErrorObject::of(fault, Some(&self.head.request));
-        self.waiting.push_back(json!(ErrorEnvelope { success: false, error }).to_string());
-    }
-
-    /// Goes on with the answer until there is something to send; nothing when all was sent.
-    async fn go_on(&mut self, waiting: &mut Option<UnderWay>) {
-        let Some(UnderWay { next, mut charge }) = waiting.take() else { return };
-        let gone_on = tokio::select! {
-            gone_on = next => gone_on,
-            fault = self.head.audience.ended() => return self.stop(charge, &fault).await,
-        };
-        if let Err(fault) = self.head.audience.check().await {
-            return self.stop(charge, &fault).await;
-        }
-        match gone_on {
-            Ok((answering, Some(text))) => {
-                charge.spent(price(answering.work()));
-                self.text(&text);
-                *waiting = Some(UnderWay { next: step(answering), charge });
-            }
-            Ok((answering, None)) => {
-                let outcome = answering.outcome();
-                match charge.settle(price(outcome.work)).await {
-                    Ok(usage) => self.close(outcome, usage),
-                    Err(fault) => self.fail(&fault),
-                }
-            }
-            Err(fault) => {
-                // A failed call costs nothing.
-                if let Err(fault) = charge.release().await {
-                    tracing::error!(error = ?fault, "Could not settle the charge for a stream");
-                }
-                self.fail(&fault);
-            }
-        }
-    }
-
-    /// Ends an answer that was going well: what was done is charged.
-    async fn stop(&mut self, charge: Charge, fault: &Fault) {
-        if let Err(fault) = charge.stop().await {
-            tracing::error!(error = ?fault, "Could not charge for a stream that was ended");
-        }
-        self.fail(fault);
-    }
-
-    /// The stream. Whoever goes away drops it, and with it the work and the charge.
-    fn respond(self, under_way: Option<UnderWay>) -> Response {
-        let failed = self.failed.clone();
-        let frames = stream::unfold((self, under_way), |(mut frames, mut under_way)| async move {
-            if frames.waiting.is_empty() {
-                frames.go_on(&mut under_way).await;
-            }
-            let data = frames.waiting.pop_front()?;
-            Some((Ok::<_, Infallible>(Event::default().data(data)), (frames, under_way)))
-        });
-        let mut response = Sse::new(frames).keep_alive(reply::pings()).into_response();
-        response.extensions_mut().insert(failed);
-        response
+    fn fail(&mut self, fault: &Fault, events: &mut Events) {
+        let error = ErrorObject::of(fault, Some(&self.request));
+        events.push_back(data(json!(ErrorEnvelope { success: false, error }).to_string()));
     }
 }

@@ -153,7 +153,7 @@ impl ChatBody {
     }
 
     /// What the engine is asked, what is still to be looked up for it, and whether only the price is asked for.
-    pub(super) async fn request(
+    pub(in super::super) async fn request(
         self,
         app: &App,
         readings: &[Reading],

@@ -3,16 +3,22 @@
 mod answer;
 pub(super) mod body;
 mod named;
+pub(super) mod sending;
 
 use answer::CompletionEnvelope;
 pub(crate) use answer::Head;
+pub(super) use answer::finished;
 use axum::{
     extract::State,
     http::{HeaderMap, Uri},
     response::Response,
 };
 pub(crate) use body::ChatBody;
-use engine::{Fault, Reason, access::Reading, seams::catalog::Operation};
+use engine::{
+    Fault, Reason,
+    access::{Caller, Reading},
+    seams::catalog::Operation,
+};
 
 use crate::{
     app::App,
@@ -75,6 +81,11 @@ pub(super) async fn complete_in_box(
     Ok(reply(&app, vec![reading], payer, head, body.value).await?)
 }
 
+/// The boxes that a body names by itself.
+pub(super) async fn boxes_of(app: &App, caller: &Caller, body: &ChatBody) -> Result<Vec<Reading>, Fault> {
+    named::find(app, caller, body.named_box(None)).await
+}
+
 /// Answers, whole or as a stream, and charges whoever pays.
 pub(crate) async fn reply(
     app: &App,
@@ -111,6 +122,8 @@ pub(super) async fn elsewhere(uri: Uri) -> Failure {
     );
     Failure(
         Fault::new(Reason::NotFound, cause)
-            .hint(&format!("send your prompt as `messages` to POST {BASE}/chat/completions")),
+            .hint(&format!(
+                "send your prompt as `messages` to POST {BASE}/chat/completions, or a response to POST {BASE}/openai/v1/responses"
+            )),
     )
 }
