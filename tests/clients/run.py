@@ -1,4 +1,4 @@
-"""Runs real clients of OpenAI's API, from their registries, against a real quire server.
+"""Runs real clients of OpenAI's API and of MCP, from their registries, against a real quire server.
 
     python3 tests/clients/run.py          needs target/debug/quire (or QUIRE_BINARY) and the models
 
@@ -25,6 +25,8 @@ PYTHON = {
     "langchain_python": "langchain-openai==1.7.3",
     "llamaindex_python": "llama-index-llms-openai-like==0.8.1",
     "stores_python": "openai==3.49.0",
+    "mcp_python": "mcp==2.3.0",
+    "fastmcp_python": "fastmcp==4.1.2",
 }
 DOCUMENT = ("# Warranty\n\nThe warranty of the machine lasts two years from the day of purchase. Batteries are not covered.\n\n"
             "# Repairs\n\nRepairs are made by the workshop in Lyon within three weeks.\n")

@@ -41,12 +41,7 @@ impl<T: DeserializeOwned> FromRequest<App> for JsonBody<T> {
         let ignored: Vec<String> = query::ignored(request.uri()).collect();
         let content_type = request.headers().get(header::CONTENT_TYPE).map(|value| value.as_bytes().to_vec());
         must_be_json(content_type.as_deref())?;
-        let limit_kb = app.config.limits.body_kb;
-        let too_large = || {
-            Fault::new(Reason::TooLarge, format!("the body is larger than {limit_kb} KB"))
-                .hint("send less, or ask the operator to raise limits.body_kb")
-        };
-        let bytes = read(request.into_body(), limit_kb * 1024, too_large).await?;
+        let bytes = read_json(app, request.into_body()).await?;
         let mut body = parse(&bytes)?;
         body.warnings.extend(ignored);
         Ok(body)
@@ -72,6 +67,16 @@ fn must_be_json(content_type: Option<&[u8]>) -> Result<(), Fault> {
             "the request has no Content-Type; send JSON with `Content-Type: application/json`",
         )),
     }
+}
+
+/// All of a body that holds JSON.
+pub(super) async fn read_json(app: &App, body: Body) -> Result<Bytes, Fault> {
+    let limit_kb = app.config.limits.body_kb;
+    let too_large = || {
+        Fault::new(Reason::TooLarge, format!("the body is larger than {limit_kb} KB"))
+            .hint("send less, or ask the operator to raise limits.body_kb")
+    };
+    read(body, limit_kb * 1024, too_large).await
 }
 
 /// All of a body of at most `most` bytes. Whoever sends more is listened to for a while, so that they hear why it is refused.
@@ -139,6 +144,11 @@ pub fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<JsonBody<T>, Fault> {
         .collect();
     let read = serde_path_to_error::deserialize(&value).map_err(|error| field_fault(&error, &value))?;
     Ok(JsonBody { value: read, warnings })
+}
+
+/// Reads values that came within something else.
+pub fn typed<T: DeserializeOwned>(value: &Value) -> Result<T, Fault> {
+    serde_path_to_error::deserialize(value).map_err(|error| field_fault(&error, value))
 }
 
 /// The warning for a field that nobody knows.

@@ -18,6 +18,7 @@ mod limits;
 mod links;
 mod managing;
 mod matrix;
+mod mcp;
 mod narrowing;
 mod newcomer;
 mod openai;

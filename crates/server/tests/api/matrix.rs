@@ -63,6 +63,9 @@ const NEEDS: &[(&str, Option<Permission>)] = {
         ("POST /embeddings", Some(Search)),
         ("POST /rerank", Some(Search)),
         ("PUT /process", Some(Read)),
+        // Each tool asks for itself.
+        ("POST /mcp", None),
+        ("POST /boxes/{box_id}/mcp", None),
         ("POST /openai/v1/chat/completions", Some(Search)),
         ("POST /openai/v1/responses", Some(Search)),
         ("POST /openai/v1/embeddings", Some(Search)),

@@ -16,6 +16,7 @@ mod keys;
 pub(crate) mod labels;
 pub(crate) mod links;
 mod loader;
+mod mcp;
 mod members;
 mod models;
 mod narrowing;
@@ -120,7 +121,7 @@ pub(crate) fn router() -> Router<App> {
     let api = ["/completions", "/responses"]
         .into_iter()
         .fold(api, |api, path| api.route(path, post(chat::elsewhere)));
-    let api = api.nest("/openai/v1", openai::router());
+    let api = api.merge(mcp::router()).nest("/openai/v1", openai::router());
     Router::new()
         .nest(BASE, api)
         .route("/d/{token}", get(links::download))
