@@ -43,5 +43,5 @@ pub(super) async fn ask(
 ) -> Result<Response, Failure> {
     let payer = Payer::signed_in(&app, at.who.user().id);
     let head = Head::new(at.audience(&app), origin, id);
-    Ok(reply(&app, vec![at.right], payer, head, body.value).await?)
+    Ok(Box::pin(reply(&app, vec![at.right], payer, head, body.value)).await?)
 }

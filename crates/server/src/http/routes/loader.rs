@@ -1,4 +1,4 @@
-//! `PUT /process`: reads a file for somebody else and keeps nothing, in the shape of Open WebUI's document loader.
+//! `PUT /process`: reads a file for somebody else and keeps nothing, in the shape of `Open WebUI`'s document loader.
 
 use axum::{
     Json,
@@ -36,7 +36,7 @@ const AT_ONCE: usize = 2;
 /// When to come again where that many are being read.
 const WAIT: Duration = Duration::from_secs(5);
 
-/// A page of a file, as LangChain has documents.
+/// A page of a file, as `LangChain` has documents.
 #[derive(Serialize, ToSchema)]
 pub(super) struct LoadedPage {
     page_content: String,

@@ -56,7 +56,7 @@ pub(super) async fn complete(
     let header = headers.get("x-box-id").map(|value| value.to_str().unwrap_or(""));
     let readings = named::find(&app, &caller, body.value.named_box(header)).await?;
     let audience = Audience::of_boxes(&app, &caller, readings.iter().map(Reading::box_id).collect());
-    Ok(reply(&app, readings, payer, Head::new(audience, origin, id), body.value).await?)
+    Ok(Box::pin(reply(&app, readings, payer, Head::new(audience, origin, id), body.value)).await?)
 }
 
 /// Answers a question from the documents of a box.
@@ -78,7 +78,7 @@ pub(super) async fn complete_in_box(
     body: JsonBody<ChatBody>,
 ) -> Result<Response, Failure> {
     let head = Head::new(Audience::of_key(&app, &caller, reading.box_id()), origin, id);
-    Ok(reply(&app, vec![reading], payer, head, body.value).await?)
+    Ok(Box::pin(reply(&app, vec![reading], payer, head, body.value)).await?)
 }
 
 /// The boxes that a body names by itself.

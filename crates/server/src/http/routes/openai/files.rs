@@ -241,7 +241,7 @@ pub(super) async fn content(
     let body = match upload.size {
         0 => Body::empty(),
         size => {
-            let pieces = app.library.blobs.read(&upload.sha256, 0..size).await.map_err(Fault::from)?;
+            let pieces = app.library.blobs.read(&upload.sha256, 0..size).await?;
             // The place is free again when the last piece is sent or nobody listens any more.
             Body::from_stream(pieces.map(move |piece| {
                 let _held = &place;
