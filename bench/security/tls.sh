@@ -20,7 +20,7 @@ cd "$work"
 openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 90 -subj "/CN=Authority of a test" \
     -addext basicConstraints=critical,CA:TRUE -addext keyUsage=critical,keyCertSign -keyout ca.key -out ca.pem 2>/dev/null
 openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj "/CN=localhost" -keyout key.pem -out request.pem 2>/dev/null
-openssl x509 -req -in request.pem -CA ca.pem -CAkey ca.key -CAcreateserial -days 60 -out leaf.pem 2>/dev/null \
+openssl x509 -req -in request.pem -CA ca.pem -CAkey ca.key -CAcreateserial -days 89 -out leaf.pem 2>/dev/null \
     -extfile <(echo subjectAltName=DNS:localhost,IP:127.0.0.1; echo extendedKeyUsage=serverAuth)
 cat leaf.pem ca.pem >certificate.pem
 export QUIRE_DATA=$work/data QUIRE__HTTP__METRICS_LISTEN= QUIRE__HTTP__CERTIFICATE=$work/certificate.pem
