@@ -42,6 +42,8 @@ pub fn server_config(http: &Http, data: &Path) -> Result<Arc<ServerConfig>> {
         .with_single_cert(chain, key)
         .with_context(|| format!("{} and its key do not fit", certificate.display()))?;
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    // The strongest suite that both have, whatever the client would like best.
+    config.ignore_client_order = true;
     config.ticketer = ring::Ticketer::new()?;
     Ok(Arc::new(config))
 }
