@@ -68,6 +68,8 @@ impl Outside {
     }
 
     fn reaching(allowed: fn(IpAddr) -> bool, setting: &'static str) -> Result<Self, Fault> {
+        // Whoever came first has chosen the same.
+        let _ = rustls::crypto::ring::default_provider().install_default();
         let http = Client::builder()
             .dns_resolver(Arc::new(Guarded { allowed }))
             .redirect(redirect::Policy::none())
