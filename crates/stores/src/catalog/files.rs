@@ -1,6 +1,6 @@
 //! Files and their labels.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use async_trait::async_trait;
 use engine::{
@@ -244,14 +244,18 @@ fn change(
 }
 
 /// The `where` clause of a listing, without its cursor, and what its parameters are.
-fn conditions(boxes: &[Value], query: &FileQuery) -> (String, Vec<Value>) {
+fn conditions(transaction: &Transaction<'_>, boxes: &[Value], query: &FileQuery) -> (String, Vec<Value>) {
     let mut parameters = boxes.to_vec();
     let mut clause = format!("where f.status <> 'deleting' and f.box_id in ({})", places(1, boxes.len()));
     if let Some(part) = &query.name_part {
-        parameters.push(part.to_lowercase().into());
-        // Whether a text is part of another has no name that both databases know.
-        let place = parameters.len();
-        clause.push_str(&format!(" and replace(lower(f.name), ${place}, '') <> lower(f.name)"));
+        let name = transaction.ascii_lowercase("f.name");
+        let mut matches = Vec::new();
+        for spelling in spellings(part) {
+            parameters.push(spelling.into());
+            // Whether a text is part of another has no name that both databases know.
+            matches.push(format!("replace({name}, ${}, '') <> {name}", parameters.len()));
+        }
+        clause.push_str(&format!(" and ({})", matches.join(" or ")));
     }
     if !query.statuses.is_empty() {
         let first = parameters.len() + 1;
@@ -268,12 +272,19 @@ fn conditions(boxes: &[Value], query: &FileQuery) -> (String, Vec<Value>) {
     (clause, parameters)
 }
 
+/// How a part of a name may be written in a name whose ASCII letters are lower case. Databases agree on the case of ASCII
+/// letters alone, so other letters are looked for in both cases.
+fn spellings(part: &str) -> BTreeSet<String> {
+    let cases = [part.to_string(), part.to_lowercase(), part.to_uppercase()];
+    cases.into_iter().map(|spelling| spelling.to_ascii_lowercase()).collect()
+}
+
 fn places(first: usize, count: usize) -> String {
     (first..first + count).map(|place| format!("${place}")).collect::<Vec<_>>().join(", ")
 }
 
 fn list(transaction: &Transaction<'_>, boxes: &[Value], query: &FileQuery) -> Result<FilePage, Error> {
-    let (clause, mut parameters) = conditions(boxes, query);
+    let (clause, mut parameters) = conditions(transaction, boxes, query);
     let counted = transaction.first(&format!("select count(*) from files f {clause}"), &parameters)?;
     let total = counted.map_or(Ok(0), |row| row.integer(0))?;
     let column = match query.sort {

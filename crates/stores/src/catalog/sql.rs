@@ -169,6 +169,14 @@ impl Transaction<'_> {
         }
     }
 
+    /// A column with its ASCII letters in lower case. What databases make of other letters depends on where they run.
+    pub(crate) fn ascii_lowercase(&self, column: &str) -> String {
+        match &self.0 {
+            Session::Sqlite(_) => format!("lower({column})"),
+            Session::Postgres(_) => format!("lower({column} collate \"C\")"),
+        }
+    }
+
     /// Ends a query that takes its rows of a table for itself and passes over those that somebody else has: a database
     /// with one writer does not need it.
     pub(crate) fn skipping_taken(&self, table: &str) -> String {

@@ -23,7 +23,7 @@ fn large(content: &str, size: u64) -> NewFile {
     NewFile { size, ..upload("a.txt", content, None) }
 }
 
-fn every_file() -> FileQuery {
+pub(super) fn every_file() -> FileQuery {
     FileQuery {
         name_part: None,
         statuses: vec![],

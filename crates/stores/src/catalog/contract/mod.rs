@@ -22,8 +22,8 @@ use engine::{
     ids::{BoxId, FileId},
     permissions::Permissions,
     seams::catalog::{
-        Catalog, Email, Exposure, Extent, FileProgress, FileRecord, FileStatus, Job, JobOutcome, KeyState,
-        NewFile, NewKey, NewUser, Plan, UploadOutcome, Uploaded, User, Users,
+        Catalog, Email, Exposure, Extent, FileProgress, FileQuery, FileRecord, FileStatus, Job, JobOutcome,
+        KeyState, NewFile, NewKey, NewUser, Plan, UploadOutcome, Uploaded, User, Users,
     },
 };
 use jiff::Timestamp;
@@ -299,6 +299,31 @@ async fn a_key_is_exposed_once_and_what_changes_nothing_leaves_the_version() {
     assert!(!catalog.expose_key(&prefix, Exposure::Url, true).await.unwrap());
     catalog.revoke_key(&prefix).await.unwrap();
     assert_eq!(catalog.access_version().await.unwrap(), version, "it is revoked already");
+}
+
+#[tokio::test]
+async fn a_part_of_a_name_is_found_whatever_its_case() {
+    let fresh = fresh();
+    let ada = fresh.user("ada@example.org").await;
+    let writing = fresh.box_of(&ada).await;
+    for (content, name) in ["Ärger.txt", "straße.TXT", "İ", "100%_a.pdf", "文.pdf"].iter().enumerate() {
+        fresh.file(&writing, upload(name, &content.to_string(), None)).await;
+    }
+    for (part, expected) in [
+        ("ärger", &["Ärger.txt"][..]),
+        ("ÄRG", &["Ärger.txt"]),
+        ("ß.txt", &["straße.TXT"]),
+        ("%_A", &["100%_a.pdf"]),
+        ("_", &["100%_a.pdf"]),
+        ("İ", &["İ"]),
+        ("文.PDF", &["文.pdf"]),
+        ("x.", &[]),
+    ] {
+        let query = FileQuery { name_part: Some(part.into()), ..bounds::every_file() };
+        let found = fresh.catalog.list_files(&[*writing.reading()], query).await.unwrap();
+        let names: Vec<&str> = found.files.iter().map(|file| file.name.as_str()).collect();
+        assert_eq!(names, expected, "{part}");
+    }
 }
 
 #[tokio::test]
