@@ -12,7 +12,7 @@ some = list(range(0, 200, 20))
 exact = reference([encoded[i] for i in some])
 print(f"numpy float32 against ONNX Runtime float32, {len(some)} texts: least {np.min((exact * expected[some]).sum(1)):.7f}")
 rows = [("onnxruntime int8", Runtime(ints, 2).embed(encoded, 1))]
-for path in tuple(sys.argv[1].split(",")) if len(sys.argv) > 1 else ("amx", "vnni", "avx2", "portable"):
+for path in tuple(sys.argv[1].split(",")) if len(sys.argv) > 1 else ("amx", "vnni", "avxvnni", "avx2", "portable"):
     ours = Ours(path=path, threads=2, cores="0,1")
     if ours.loaded["path"] == path:
         rows.append((f"ours {path}", np.array(ours.ask(texts=texts, vectors=True)["vectors"])))

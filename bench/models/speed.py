@@ -3,7 +3,7 @@ import sys
 from common import *
 
 rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 7
-paths = sys.argv[2].split(",") if len(sys.argv) > 2 else ["amx", "vnni", "avx2"]
+paths = sys.argv[2].split(",") if len(sys.argv) > 2 else ["amx", "vnni", "avxvnni", "avx2"]
 count = 32
 texts = passages(count)
 encoded = tokenizer().encode_batch(texts)

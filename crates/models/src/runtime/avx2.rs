@@ -1,9 +1,10 @@
-//! [`lanes`] compiled for AVX2 and FMA, around a product that keeps its sums in registers.
+//! [`lanes`] compiled for AVX2 and FMA, around products in 8 bits and attention that keeps its sums in registers.
 
 use std::arch::x86_64::*;
 
+use super::bytes::{self, COLUMNS, Dot, Steps, Weights};
 use super::float::Kernels;
-use super::lanes::{self, Finish, LANES, Lanes, Matrix, Room};
+use super::lanes::{self, Finish, LANES, Lanes, Room};
 use super::layers::Norm;
 
 /// Rows kept in registers: 6 × 2 sums, two weights and one value make 15 of the 16 registers.
@@ -64,18 +65,39 @@ unsafe fn block<const ROWS: usize>(
     out
 }
 
-impl Kernels for Avx2 {
-    type Weights = Matrix;
-    type Scratch = ();
+/// Pairs of products are added in 16 bits, which hold them only while activations keep to 7 bits.
+impl Dot for Avx2 {
+    const MOST: f32 = 127.0;
 
-    fn linear(input: &[f32], rows: usize, weights: &Matrix, finish: Finish<'_>, (): &mut ()) {
+    #[inline(always)]
+    unsafe fn add(sums: __m256i, activations: __m256i, weights: __m256i) -> __m256i {
+        // SAFETY: the caller vouches for AVX2.
+        unsafe {
+            let pairs = _mm256_maddubs_epi16(activations, weights);
+            _mm256_add_epi32(sums, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)))
+        }
+    }
+}
+
+impl Kernels for Avx2 {
+    type Weights = Weights<COLUMNS>;
+    type Scratch = Steps;
+
+    fn linear(input: &[f32], rows: usize, weights: &Self::Weights, finish: Finish<'_>, steps: &mut Steps) {
         #[target_feature(enable = "avx2,fma")]
-        fn run(input: &[f32], rows: usize, weights: &Matrix, finish: Finish<'_>) {
-            lanes::linear::<Avx2, ROWS>(input, rows, weights, finish);
+        fn run(
+            input: &[f32],
+            rows: usize,
+            weights: &Weights<COLUMNS>,
+            finish: Finish<'_>,
+            steps: &mut Steps,
+        ) {
+            // SAFETY: compiled for what it takes, and called only where the processor has it.
+            unsafe { bytes::linear::<Avx2, 4>(input, rows, weights, finish, steps) }
         }
         assert!(available());
         // SAFETY: the processor has both features.
-        unsafe { run(input, rows, weights, finish) }
+        unsafe { run(input, rows, weights, finish, steps) }
     }
 
     fn attend(joined: &[f32], context: &mut [f32], length: usize, heads: (usize, usize), room: &mut Room) {
@@ -96,5 +118,61 @@ impl Kernels for Avx2 {
         assert!(available());
         // SAFETY: the processor has both features.
         unsafe { run(hidden, norm) }
+    }
+}
+
+/// For processors that multiply bytes in one instruction but lack AVX-512: laptops since 2021, Zen 5 and later.
+pub(crate) struct AvxVnni;
+
+pub(crate) fn vnni_available() -> bool {
+    is_x86_feature_detected!("avxvnni") && available()
+}
+
+impl Lanes for AvxVnni {
+    const FUSED: bool = true;
+
+    #[inline(always)]
+    fn block<const ROWS: usize>(input: &[f32], stride: usize, panel: &[f32]) -> [[f32; LANES]; ROWS] {
+        Avx2::block(input, stride, panel)
+    }
+}
+
+impl Dot for AvxVnni {
+    const MOST: f32 = 255.0;
+
+    #[inline(always)]
+    unsafe fn add(sums: __m256i, activations: __m256i, weights: __m256i) -> __m256i {
+        // SAFETY: the caller vouches for AVX-VNNI.
+        unsafe { _mm256_dpbusd_avx_epi32(sums, activations, weights) }
+    }
+}
+
+impl Kernels for AvxVnni {
+    type Weights = Weights<COLUMNS>;
+    type Scratch = Steps;
+
+    fn linear(input: &[f32], rows: usize, weights: &Self::Weights, finish: Finish<'_>, steps: &mut Steps) {
+        #[target_feature(enable = "avx2,fma,avxvnni")]
+        fn run(
+            input: &[f32],
+            rows: usize,
+            weights: &Weights<COLUMNS>,
+            finish: Finish<'_>,
+            steps: &mut Steps,
+        ) {
+            // SAFETY: compiled for what it takes, and called only where the processor has it.
+            unsafe { bytes::linear::<AvxVnni, ROWS>(input, rows, weights, finish, steps) }
+        }
+        assert!(vnni_available());
+        // SAFETY: the processor has the features.
+        unsafe { run(input, rows, weights, finish, steps) }
+    }
+
+    fn attend(joined: &[f32], context: &mut [f32], length: usize, heads: (usize, usize), room: &mut Room) {
+        Avx2::attend(joined, context, length, heads, room);
+    }
+
+    fn normalise(hidden: &mut [f32], norm: &Norm) {
+        Avx2::normalise(hidden, norm);
     }
 }

@@ -42,7 +42,7 @@ pub(crate) enum Finish<'a> {
 impl Finish<'_> {
     /// Finishes 16 sums at `place`.
     #[inline(always)]
-    fn apply<L: Lanes>(&mut self, place: usize, sums: &[f32; LANES], bias: &[f32; LANES]) {
+    pub(crate) fn apply<L: Lanes>(&mut self, place: usize, sums: &[f32; LANES], bias: &[f32; LANES]) {
         let mut values = [0.0; LANES];
         for ((value, sum), bias) in values.iter_mut().zip(sums).zip(bias) {
             *value = sum + bias;

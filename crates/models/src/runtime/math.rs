@@ -42,10 +42,16 @@ pub(crate) fn steps_of(weights: &[f32], steps: &mut [i8]) -> (f32, f32) {
     (scale, sum as f32 * scale)
 }
 
-/// What one of 255 steps between a row's least and greatest value is worth.
+/// What one of `steps` steps between a row's least and greatest value is worth.
 #[inline(always)]
-pub(crate) fn step_between(least: f32, most: f32) -> f32 {
-    (most - least).max(f32::MIN_POSITIVE * 256.0) / 255.0
+pub(crate) fn step_between(least: f32, greatest: f32, steps: f32) -> f32 {
+    (greatest - least).max(f32::MIN_POSITIVE * 256.0) / steps
+}
+
+/// The whole number nearest to a value from 0 to 255.
+#[inline(always)]
+pub(crate) fn nearest_byte(value: f32) -> u8 {
+    (value + ROUND).to_bits() as u8
 }
 
 /// `a·b + c`: one instruction where the processor has it, two elsewhere (a library call would be far slower).

@@ -1,7 +1,9 @@
 //! The forward pass of BERT encoders, our own for each kind of processor and chosen when a model is loaded.
 //!
-//! - `amx`: 8-bit and bf16 tiles (Sapphire Rapids and later). - `vnni`: 8-bit products (AVX-512 with VNNI).
-//! - `avx2`: f32. - `float::Portable`: f32 in plain Rust, for every other processor.
+//! - `amx`: 8-bit and bf16 tiles (Sapphire Rapids and later).
+//! - `vnni`: 8-bit products (AVX-512 with VNNI).
+//! - `avx2`: 8-bit products on 256-bit registers, with AVX-VNNI where the processor has it.
+//! - `float::Portable`: f32 in plain Rust, for every other processor.
 //!
 //! Sequences are packed one after the other without padding: a batch costs its tokens, whatever their lengths.
 
@@ -13,6 +15,8 @@ mod aligned;
 mod amx;
 #[cfg(target_arch = "x86_64")]
 mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod bytes;
 mod float;
 mod head;
 mod lanes;
@@ -39,7 +43,9 @@ pub enum Path {
     Amx,
     /// 8-bit products on AVX-512 VNNI.
     Vnni,
-    /// f32 on AVX2 with FMA.
+    /// 8-bit products on AVX-VNNI, in registers of 256 bits.
+    AvxVnni,
+    /// 8-bit products on AVX2.
     Avx2,
     /// f32 in plain Rust.
     Portable,
@@ -47,13 +53,14 @@ pub enum Path {
 
 impl Path {
     /// All paths, fastest first.
-    pub const ALL: [Path; 4] = [Path::Amx, Path::Vnni, Path::Avx2, Path::Portable];
+    pub const ALL: [Path; 5] = [Path::Amx, Path::Vnni, Path::AvxVnni, Path::Avx2, Path::Portable];
 
     /// The path's name, as shown and as configured.
     pub fn as_str(self) -> &'static str {
         match self {
             Path::Amx => "amx",
             Path::Vnni => "vnni",
+            Path::AvxVnni => "avxvnni",
             Path::Avx2 => "avx2",
             Path::Portable => "portable",
         }
@@ -65,6 +72,7 @@ impl Path {
         match self {
             Path::Amx => amx::available(),
             Path::Vnni => vnni::available(),
+            Path::AvxVnni => avx2::vnni_available(),
             Path::Avx2 => avx2::available(),
             Path::Portable => true,
         }
@@ -82,7 +90,7 @@ impl Path {
         match self {
             Path::Amx => amx::fits(shape),
             Path::Vnni => vnni::fits(shape),
-            Path::Avx2 | Path::Portable => true,
+            Path::AvxVnni | Path::Avx2 | Path::Portable => true,
         }
     }
 
@@ -113,7 +121,9 @@ enum Stack {
     #[cfg(target_arch = "x86_64")]
     Vnni(Vec<Layer<vnni::Weights>>),
     #[cfg(target_arch = "x86_64")]
-    Avx2(Vec<Layer<lanes::Matrix>>),
+    AvxVnni(Vec<Layer<bytes::Weights<{ bytes::COLUMNS }>>>),
+    #[cfg(target_arch = "x86_64")]
+    Avx2(Vec<Layer<bytes::Weights<{ bytes::COLUMNS }>>>),
     Portable(Vec<Layer<lanes::Matrix>>),
 }
 
@@ -132,7 +142,7 @@ pub(crate) struct Scratch {
     #[cfg(target_arch = "x86_64")]
     amx: amx::Scratch,
     #[cfg(target_arch = "x86_64")]
-    vnni: float::Scratch<vnni::Steps>,
+    bytes: float::Scratch<bytes::Steps>,
     float: float::Scratch<()>,
 }
 
@@ -158,7 +168,9 @@ impl Network {
             #[cfg(target_arch = "x86_64")]
             Path::Vnni => Stack::Vnni(layers::load(checkpoint, &shape, vnni::Weights::pack)?),
             #[cfg(target_arch = "x86_64")]
-            Path::Avx2 => Stack::Avx2(layers::load(checkpoint, &shape, lanes::Matrix::pack)?),
+            Path::AvxVnni => Stack::AvxVnni(layers::load(checkpoint, &shape, bytes::Weights::pack)?),
+            #[cfg(target_arch = "x86_64")]
+            Path::Avx2 => Stack::Avx2(layers::load(checkpoint, &shape, bytes::Weights::pack)?),
             _ => Stack::Portable(layers::load(checkpoint, &shape, lanes::Matrix::pack)?),
         };
         checkpoint.forget_pages();
@@ -194,11 +206,15 @@ impl Network {
             Stack::Amx(layers) => amx::encode(shape, norm, layers, &lengths, hidden, &mut scratch.amx),
             #[cfg(target_arch = "x86_64")]
             Stack::Vnni(layers) => {
-                float::encode::<vnni::Vnni>(shape, norm, layers, &lengths, hidden, &mut scratch.vnni);
+                float::encode::<vnni::Vnni>(shape, norm, layers, &lengths, hidden, &mut scratch.bytes);
+            }
+            #[cfg(target_arch = "x86_64")]
+            Stack::AvxVnni(layers) => {
+                float::encode::<avx2::AvxVnni>(shape, norm, layers, &lengths, hidden, &mut scratch.bytes);
             }
             #[cfg(target_arch = "x86_64")]
             Stack::Avx2(layers) => {
-                float::encode::<avx2::Avx2>(shape, norm, layers, &lengths, hidden, &mut scratch.float);
+                float::encode::<avx2::Avx2>(shape, norm, layers, &lengths, hidden, &mut scratch.bytes);
             }
             Stack::Portable(layers) => {
                 float::encode::<Portable>(shape, norm, layers, &lengths, hidden, &mut scratch.float);

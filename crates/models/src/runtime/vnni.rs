@@ -1,12 +1,9 @@
 //! Products in 8 bits on AVX-512 VNNI: four times the multiplications of f32 in each instruction.
-//!
-//! Weights are signed with one scale an output; activations are unsigned with one scale and offset a row, so that
-//! a single token's outliers cost only that token precision. The rest of the encoder stays in f32.
 
 use std::arch::x86_64::*;
 
-use super::aligned::Buffer;
 use super::avx2::Avx2;
+use super::bytes::{self, Steps};
 use super::float::Kernels;
 use super::lanes::{self, Finish, LANES, Lanes, Room};
 use super::layers::Norm;
@@ -22,6 +19,8 @@ const ROWS: usize = 6;
 /// For servers from Cascade Lake and Zen 4 on that lack AMX.
 pub(crate) struct Vnni;
 
+pub(crate) type Weights = bytes::Weights<COLUMNS>;
+
 pub(crate) fn available() -> bool {
     is_x86_feature_detected!("avx512f")
         && is_x86_feature_detected!("avx512bw")
@@ -32,44 +31,6 @@ pub(crate) fn available() -> bool {
 /// Whether every product of this network divides into [`COLUMNS`].
 pub(crate) fn fits(shape: &Shape) -> bool {
     shape.width.is_multiple_of(COLUMNS) && shape.inner.is_multiple_of(COLUMNS)
-}
-
-/// Weights as panels of 64 outputs: within a panel four inputs of each output lie side by side.
-pub(crate) struct Weights {
-    panels: Buffer<i8>,
-    /// What one step of each output's weights is worth.
-    scales: Vec<f32>,
-    /// Each output's weights added up: what a row's offset is multiplied with.
-    sums: Vec<f32>,
-    bias: Vec<f32>,
-    inputs: usize,
-}
-
-impl Weights {
-    /// Packs `matrix`, one row of `inputs` an output.
-    pub(crate) fn pack(matrix: &[f32], bias: Vec<f32>, inputs: usize) -> Self {
-        let mut panels = Buffer::new(bias.len() * inputs);
-        let (mut scales, mut sums) = (Vec::with_capacity(bias.len()), Vec::with_capacity(bias.len()));
-        let mut steps = vec![0i8; inputs];
-        for (output, weights) in matrix.chunks_exact(inputs).enumerate() {
-            let (scale, sum) = math::steps_of(weights, &mut steps);
-            let panel = &mut panels[output / COLUMNS * COLUMNS * inputs..];
-            for (input, &step) in steps.iter().enumerate() {
-                panel[input / 4 * 4 * COLUMNS + output % COLUMNS * 4 + input % 4] = step;
-            }
-            scales.push(scale);
-            sums.push(sum);
-        }
-        Weights { panels, scales, sums, bias, inputs }
-    }
-}
-
-/// Activations in 8 bits: value = offset + scale × step.
-#[derive(Default)]
-pub(crate) struct Steps {
-    values: Buffer<u8>,
-    scales: Vec<f32>,
-    offsets: Vec<f32>,
 }
 
 impl Kernels for Vnni {
@@ -169,10 +130,7 @@ enum Kind {
 /// `input` must hold `rows` rows of `inputs`, a multiple of 16.
 #[target_feature(enable = "avx512f,avx512bw")]
 unsafe fn quantise(input: &[f32], rows: usize, inputs: usize, steps: &mut Steps) {
-    // The product reads whole groups of rows.
-    steps.values.reserve(rows.next_multiple_of(ROWS) * inputs);
-    steps.scales.resize(rows, 0.0);
-    steps.offsets.resize(rows, 0.0);
+    steps.reserve(rows, inputs, ROWS);
     for row in 0..rows {
         let values = &input[row * inputs..][..inputs];
         let (mut least, mut most) = (_mm512_set1_ps(f32::MAX), _mm512_set1_ps(f32::MIN));
@@ -183,7 +141,7 @@ unsafe fn quantise(input: &[f32], rows: usize, inputs: usize, steps: &mut Steps)
             most = _mm512_max_ps(most, x);
         }
         let (least, most) = (_mm512_reduce_min_ps(least), _mm512_reduce_max_ps(most));
-        let scale = math::step_between(least, most);
+        let scale = math::step_between(least, most, 255.0);
         steps.scales[row] = scale;
         steps.offsets[row] = least;
         let (factor, least) = (_mm512_set1_ps(1.0 / scale), _mm512_set1_ps(least));

@@ -40,7 +40,7 @@ pub(super) fn exp2(x: __m512) -> __m512 {
 #[target_feature(enable = "avx512f")]
 unsafe fn note_range(rows: Rows, row: usize, least: __m512, most: __m512) -> (__m512, __m512) {
     let (least, most) = (_mm512_reduce_min_ps(least), _mm512_reduce_max_ps(most));
-    let scale = math::step_between(least, most);
+    let scale = math::step_between(least, most, 255.0);
     // SAFETY: the caller vouches for the row.
     unsafe {
         *rows.scales.add(row) = scale;
