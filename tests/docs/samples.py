@@ -145,7 +145,7 @@ def main():
     started = time.monotonic()
     need_requests()
     # The samples show all that a key and a server can do.
-    server = Server(env={"QUIRE__WEBHOOKS__ENABLED": "true"}).set_up().start()
+    server = Server(env={"QUIRE__WEBHOOKS__ENABLED": "true", "QUIRE__SOURCES__ENABLED": "true"}).set_up().start()
     permissions = ("--permissions", "search,read,write,manage")
     server.key = server.command("key", "add", "--user", "bench@example.org", *permissions)["key"]
     try:

@@ -14,6 +14,7 @@ pub mod oidc;
 mod outside;
 pub mod passwords;
 pub mod payer;
+pub mod questions;
 pub mod reindex;
 pub mod sessions;
 pub mod site;

@@ -111,6 +111,15 @@ impl Outside {
 
     /// Gets what is at an address, over up to [`MOST_REDIRECTS`] redirects, each of which is checked like the first.
     pub(crate) async fn get(&self, url: Url) -> Result<(Url, Response), Fault> {
+        self.get_with(url, &header::HeaderMap::new()).await
+    }
+
+    /// The same with headers of the caller's own, which every redirect gets too: nothing secret.
+    pub(crate) async fn get_with(
+        &self,
+        url: Url,
+        headers: &header::HeaderMap,
+    ) -> Result<(Url, Response), Fault> {
         let mut url = url;
         for _ in 0..=MOST_REDIRECTS {
             self.check(&url)?;

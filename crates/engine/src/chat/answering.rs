@@ -28,6 +28,8 @@ use crate::{
 /// What an answer is made of once its passages are known.
 pub(super) struct Begun {
     pub(super) verifier: Verifier,
+    /// What was asked, in the asker's words; `None` where that was no question to the documents.
+    pub(super) asked: Option<String>,
     /// The closest passages, for a question that gets no answer.
     pub(super) near: Vec<(String, u32)>,
     /// The language of fixed sentences.
@@ -127,6 +129,8 @@ pub struct Answering {
     short: bool,
     /// Whether anything was found to answer from.
     found: bool,
+    /// Whether all that it says is that nothing was found.
+    nothing: bool,
     /// Whether a sentence was left out, and whether the model said that there is no answer.
     dropped: bool,
     refused: bool,
@@ -135,29 +139,36 @@ pub struct Answering {
 impl Answering {
     pub(super) fn new(mut begun: Begun, pieces: Option<Box<dyn Pieces>>, warnings: Vec<String>) -> Self {
         let found = pieces.is_some();
-        let mut ready = VecDeque::new();
-        if !found {
-            let nothing = phrases::nothing_found(begun.language, &begun.near);
-            ready.push_back(begun.wrapped(&nothing));
-        }
         for warning in warnings {
             begun.verifier.warn(warning);
         }
-        Answering {
+        let mut answering = Answering {
             begun,
             pieces,
             draft: Draft::default(),
             whole: String::new(),
             held: String::new(),
-            ready,
+            ready: VecDeque::new(),
             written: String::new(),
             counted: None,
             finish: None,
             short: false,
             found,
+            nothing: false,
             dropped: false,
             refused: false,
+        };
+        if !found {
+            answering.say_nothing_found();
         }
+        answering
+    }
+
+    /// Says that the documents do not answer.
+    fn say_nothing_found(&mut self) {
+        let nothing = phrases::nothing_found(self.begun.language, &self.begun.near);
+        self.ready.push_back(self.begun.wrapped(&nothing));
+        self.nothing = true;
     }
 
     /// The next part of the text; `None` when it has ended.
@@ -220,6 +231,8 @@ impl Answering {
         };
         let (citations, warnings) = self.begun.verifier.finish(shown);
         Outcome {
+            question: self.begun.asked.take(),
+            answered: !self.nothing,
             finish: self.finish.unwrap_or(Finish::Stop),
             citations,
             warnings,
@@ -306,7 +319,7 @@ impl Answering {
                 return Ok(());
             }
         }
-        self.ready.push_back(phrases::nothing_found(self.begun.language, &self.begun.near));
+        self.say_nothing_found();
         Ok(())
     }
 
@@ -318,8 +331,7 @@ impl Answering {
             return Ok(()); // a sentence of ours, not a model's
         }
         if whole.trim_matches(['"', '.']) == prompt::NOTHING {
-            let nothing = phrases::nothing_found(self.begun.language, &self.begun.near);
-            self.ready.push_back(self.begun.wrapped(&nothing));
+            self.say_nothing_found();
             return Ok(());
         }
         let mut node: Node = serde_json::from_str(whole).map_err(|_| {
@@ -333,8 +345,7 @@ impl Answering {
             node = node.ordered(schema);
         }
         if node.texts(None).iter().any(|leaf| leaf.text.trim() == prompt::NOTHING) {
-            let nothing = phrases::nothing_found(self.begun.language, &self.begun.near);
-            self.ready.push_back(self.begun.wrapped(&nothing));
+            self.say_nothing_found();
             return Ok(());
         }
         let mut anchors: HashMap<usize, Vec<String>> = HashMap::new();

@@ -220,6 +220,10 @@ impl Chat {
         let verifier = verify::Verifier::new(index, files, question, found.passages);
         let answer = answering::Begun {
             verifier,
+            asked: match asked.intent {
+                Intent::Talk(_) => None,
+                _ => request.turns.last().map(|turn| turn.text.clone()),
+            },
             near: found.near,
             language: asked.language,
             embedder: self.embedder.clone(),

@@ -92,6 +92,10 @@ pub enum Finish {
 /// What is known once an answer has ended.
 #[derive(Debug, Clone)]
 pub struct Outcome {
+    /// What was asked last, in the asker's words; `None` where that was no question to the documents.
+    pub question: Option<String>,
+    /// Whether there was an answer, not only word that there is none.
+    pub answered: bool,
     /// Why it ended.
     pub finish: Finish,
     /// What it cites, by number.

@@ -33,7 +33,7 @@ use self::{
 };
 use crate::{
     config::Config, library::Library, oidc::Provider, outside::Outside, passwords::Passwords,
-    reindex::RecentQueries,
+    questions::Questions, reindex::RecentQueries,
 };
 
 /// A handle on the server's parts; cheap to clone.
@@ -64,6 +64,8 @@ pub struct Parts {
     pub chat: Chat,
     /// Recent queries.
     pub recent_queries: RecentQueries,
+    /// Questions that went wrong, and those that can be rated.
+    pub questions: Questions,
     /// Signs download links.
     pub link_secret: Vec<u8>,
     /// Counts requests.

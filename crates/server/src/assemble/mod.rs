@@ -37,6 +37,7 @@ use crate::{
     oidc::Provider,
     outside::Outside,
     passwords::Passwords,
+    questions::Questions,
     reindex::RecentQueries,
 };
 
@@ -116,6 +117,7 @@ pub async fn assemble_from(
         chat,
         turnstile: turnstile(&config),
         recent_queries: RecentQueries::default(),
+        questions: Questions::new(&config.questions),
         limiter,
         identities: Identities::default(),
         guard: Guard::default(),

@@ -122,7 +122,7 @@ impl Api {
         let path = format!("/boxes/{box_id}/files");
         self.patiently(|| {
             let (body, length) = body()?;
-            let part = multipart::Part::stream_with_length(body, length).file_name(name.to_string());
+            let part = multipart::Part::stream_with_length(body, length).file_name(upload.name.to_string());
             let mut form = multipart::Form::new();
             if !tags.is_empty() {
                 form = form.text("tags", serde_json::to_string(tags).expect("texts are plain JSON"));

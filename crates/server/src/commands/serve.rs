@@ -245,6 +245,9 @@ async fn write_down_uses(app: App, shutdown: CancellationToken) {
         if let Err(fault) = app.recent_queries.write_down(&*app.catalog).await {
             tracing::warn!(error = ?fault, "Could not record recent queries");
         }
+        if let Err(fault) = app.questions.write_down(&*app.catalog).await {
+            tracing::warn!(error = ?fault, "Could not record questions that went wrong");
+        }
         if stopping {
             return;
         }
@@ -281,6 +284,7 @@ async fn sweep(app: App, shutdown: CancellationToken) {
             app.catalog.release_abandoned_units(now).await?;
             app.catalog.free_abandoned_attempts(now).await?;
             app.catalog.forget_old_answers(now).await?;
+            app.questions.forget(&*app.catalog, now).await?;
             sessions::sweep(&*app.catalog, now).await
         };
         if let Err(fault) = swept.await {

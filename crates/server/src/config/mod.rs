@@ -3,11 +3,13 @@
 mod bounds;
 mod load;
 mod outside;
+mod questions;
 mod transport;
 
 pub use bounds::{BoundSettings, LoadSettings};
 pub(crate) use load::{DEFAULTS, nearest};
 pub use outside::{FetchSettings, WebhookSettings};
+pub use questions::{Keep, QuestionSettings};
 pub use transport::{Connections, Deadlines};
 
 use std::{
@@ -61,6 +63,8 @@ pub struct Config {
     pub limiter: LimiterSettings,
     /// The monthly quota.
     pub units: Units,
+    /// What is remembered of questions.
+    pub questions: QuestionSettings,
     /// API keys.
     pub keys: Keys,
     /// Who can create accounts.

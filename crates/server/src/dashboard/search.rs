@@ -17,7 +17,11 @@ use super::{
     show,
     snippets::Snippets,
 };
-use crate::{app::App, http::origin::Origin, payer::Payer};
+use crate::{
+    app::App,
+    http::{origin::Origin, request_id::RequestId},
+    payer::Payer,
+};
 
 /// What the form holds.
 struct Wanted {
@@ -129,10 +133,11 @@ pub(super) async fn search(
     State(app): State<App>,
     at: InBox<Reading>,
     origin: Origin,
+    id: RequestId,
     fields: Fields,
 ) -> Shown {
     let wanted = Wanted::of(&fields)?;
-    let results = run(&app, &at, &origin, &wanted).await?;
+    let results = run(&app, &at, &origin, id, &wanted).await?;
     if at.who.0.script {
         return page::show(&SearchResults { here: at.here, results });
     }
@@ -140,7 +145,13 @@ pub(super) async fn search(
     page::show(&SearchPage { frame, here: at.here, wanted, results: Some(results) })
 }
 
-async fn run(app: &App, at: &InBox<Reading>, origin: &Origin, wanted: &Wanted) -> Result<Results, Fault> {
+async fn run(
+    app: &App,
+    at: &InBox<Reading>,
+    origin: &Origin,
+    id: RequestId,
+    wanted: &Wanted,
+) -> Result<Results, Fault> {
     let started = std::time::Instant::now();
     let request = wanted.request()?;
     let payer = Payer::signed_in(app, at.who.user().id);
@@ -148,6 +159,7 @@ async fn run(app: &App, at: &InBox<Reading>, origin: &Origin, wanted: &Wanted) -
     let charge = payer.reserve(Operation::Search, app.search.bounds(&request).max).await?;
     let found = turn.serve(app.search.run(&at.right, request)).await?;
     app.recent_queries.note(at.here.id, &wanted.query, &found);
+    app.questions.searched(id.question(), &[at.right], &wanted.query, &found.hits);
     let units = cost::search(&found.work, found.hits.len());
     let mut hits = Vec::new();
     for hit in found.hits {

@@ -16,6 +16,7 @@ const TAGS: &[(&str, &str)] = &[
     ("files", "Files"),
     ("documents", "Search and documents"),
     ("chat", "Chat"),
+    ("feedback", "Feedback"),
 ];
 
 /// Methods in the order in which people meet them.

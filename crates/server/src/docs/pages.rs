@@ -72,6 +72,7 @@ pub const GROUPS: &[Group] = &[
             written("evaluation.md", include_str!("../../../../docs/evaluation.md")),
             written("dashboard.md", include_str!("../../../../docs/dashboard.md")),
             written("roles.md", include_str!("../../../../docs/roles.md")),
+            written("feedback.md", include_str!("../../../../docs/feedback.md")),
             written("webhooks.md", include_str!("../../../../docs/webhooks.md")),
             written("accounts.md", include_str!("../../../../docs/accounts.md")),
         ],

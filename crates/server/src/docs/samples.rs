@@ -26,7 +26,7 @@ const boxId = process.env.BOX_ID, fileId = process.env.FILE_ID;
 #[derive(Clone, Copy)]
 enum Body {
     Nothing,
-    /// JSON; the texts `BOX_ID` and `FILE_ID` in it become variables.
+    /// JSON; the texts `BOX_ID`, `FILE_ID` and `ANSWER_ID` in it become variables.
     Json(&'static str),
     /// A form with the file `warranty.md`.
     File,
@@ -71,6 +71,8 @@ const SAMPLES: &[Sample] = &[
     ),
     json("POST /retrieve-documents", r#"{"boxes": ["BOX_ID"], "query": "How long is the warranty?"}"#),
     json("PATCH /files/{file_id}", r#"{"tags": ["manual"], "metadata": {"year": 2026, "team": "support"}}"#),
+    json("POST /feedback", r#"{"id": "ANSWER_ID", "rating": 1, "comment": "That helped."}"#),
+    get("GET /boxes/{box_id}/questions", "?outcome=unanswered&since=2026-11-01"),
     json("POST /signed-url", r#"{"file_id": "FILE_ID", "expires_in": 600}"#),
     json("POST /boxes/{box_id}/retrieve-documents", r#"{"query": "How long is the warranty?", "top_k": 5}"#),
     json("POST /boxes/{box_id}/retrieve-full-documents", r#"{"sources": ["FILE_ID"], "pages": "1-3"}"#),
@@ -249,6 +251,12 @@ fn literal(value: &Value, language: Language) -> String {
             Language::Shell => format!("\"'\"${text}\"'\""),
             Language::Python => text.to_lowercase(),
             Language::TypeScript => camel(&text.to_lowercase()),
+        },
+        // Few samples need it, so the prelude does not read it.
+        Value::String(text) if text == "ANSWER_ID" => match language {
+            Language::Shell => "\"'\"$ANSWER_ID\"'\"".into(),
+            Language::Python => "os.environ[\"ANSWER_ID\"]".into(),
+            Language::TypeScript => "process.env.ANSWER_ID".into(),
         },
         Value::Array(items) => {
             format!("[{}]", list(items.iter().map(|item| literal(item, language)).collect()))

@@ -6,12 +6,13 @@ use axum::{BoxError, body::Bytes};
 use engine::{
     Fault, Reason,
     access::Caller,
+    chat::Outcome,
     ids::{BoxId, UserId},
 };
 use futures::{Stream, StreamExt, stream};
 use tokio::time::Instant;
 
-use super::auth;
+use super::{auth, request_id::RequestId};
 use crate::{
     app::{App, places::Place},
     sessions,
@@ -68,6 +69,12 @@ impl Audience {
 
     pub(crate) fn box_id(&self) -> BoxId {
         self.box_id
+    }
+
+    /// Notes how their question went.
+    pub(crate) fn note(&self, request: RequestId, outcome: &Outcome) {
+        let boxes = [self.box_id].into_iter().chain(self.others.iter().copied()).collect();
+        self.app.questions.answered(request.question(), boxes, outcome);
     }
 
     /// Takes places for a long answer, which are free again once it has ended.

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use engine::seams::catalog::QuestionId;
 use uuid::Uuid;
 
 /// Identifies a request in answers and in the log.
@@ -11,6 +12,16 @@ pub struct RequestId(Uuid);
 impl RequestId {
     pub(super) fn new(id: Uuid) -> Self {
         RequestId(id)
+    }
+
+    /// Names what the request asks.
+    pub fn question(self) -> QuestionId {
+        QuestionId(self.0)
+    }
+
+    /// An id of what the request is answered with, by which the same question is known.
+    pub fn answer(self, prefix: &str) -> String {
+        format!("{prefix}{}", self.0.simple())
     }
 }
 

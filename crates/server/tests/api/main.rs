@@ -9,6 +9,7 @@ mod deletion;
 mod described;
 mod documents;
 mod errors;
+mod feedback;
 mod files;
 mod hostile;
 mod idempotency;

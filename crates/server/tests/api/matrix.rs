@@ -56,6 +56,8 @@ const NEEDS: &[(&str, Option<Permission>)] = {
         ("POST /boxes/{box_id}/retrieve-full-documents", Some(Read)),
         ("POST /chat/completions", Some(Search)),
         ("POST /boxes/{box_id}/chat/completions", Some(Search)),
+        ("POST /feedback", Some(Search)),
+        ("GET /boxes/{box_id}/questions", Some(Manage)),
         ("GET /models", Some(Search)),
         ("GET /models/{box_id}", Some(Search)),
         ("POST /vector_stores/{box_id}/search", Some(Search)),

@@ -19,6 +19,7 @@ mod migrations;
 mod nodes;
 mod onetime;
 mod postgres;
+mod questions;
 mod reindex;
 mod sessions;
 mod signin;

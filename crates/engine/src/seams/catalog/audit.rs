@@ -54,7 +54,7 @@ pub enum Action {
 
 impl Action {
     /// All of them.
-    pub const ALL: [Action; 34] = [
+    pub const ALL: [Action; 36] = [
         Action::SignedIn,
         Action::SignInFailed,
         Action::SignedOut,

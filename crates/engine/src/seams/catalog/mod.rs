@@ -10,6 +10,7 @@ mod jobs;
 mod keys;
 mod nodes;
 mod onetime;
+mod questions;
 mod reindex;
 mod sessions;
 mod signin;
@@ -32,6 +33,9 @@ pub use keys::{Exposure, KeyName, KeyRecord, KeyState, Keys, NewKey, StoredKey};
 pub use nodes::{Change, Claim, Held, Nodes};
 pub use onetime::{
     Inviters, MostInvitations, NewOneTimeLink, Newcomer, OneTimeLink, OneTimeLinks, Purpose, Wanted,
+};
+pub use questions::{
+    LOW_SCORE, NewQuestion, Outcome, Question, QuestionId, QuestionQuery, Questions, Rating, Trouble,
 };
 pub use reindex::{RecentQuery, ReindexAction, ReindexState, Reindexing};
 pub use sessions::{NewSession, Session, SessionRecord, Sessions, TokenHash};
@@ -63,6 +67,7 @@ pub trait Catalog:
     + Audit
     + Nodes
     + Webhooks
+    + Questions
 {
 }
 
@@ -83,5 +88,6 @@ impl<T> Catalog for T where
         + Audit
         + Nodes
         + Webhooks
+        + Questions
 {
 }

@@ -31,7 +31,7 @@ pub enum EventKind {
 
 impl EventKind {
     /// All of them.
-    pub const ALL: [EventKind; 6] = [
+    pub const ALL: [EventKind; 7] = [
         EventKind::FileReady,
         EventKind::FileReadyWithWarnings,
         EventKind::FileFailed,

@@ -14,7 +14,7 @@ use utoipa::ToSchema;
 use super::finding;
 use crate::{
     app::App,
-    http::{BASE, auth::Searcher, body::JsonBody, error::Failure, origin::Origin},
+    http::{BASE, auth::Searcher, body::JsonBody, error::Failure, origin::Origin, request_id::RequestId},
     payer::Payer,
 };
 
@@ -91,6 +91,7 @@ pub(super) async fn retrieve(
     Searcher(caller): Searcher,
     payer: Payer,
     origin: Origin,
+    id: RequestId,
     body: JsonBody<RetrievalBody>,
 ) -> Result<Json<Records>, Failure> {
     let RetrievalBody { knowledge_id, query, retrieval_setting, metadata_condition } = body.value;
@@ -111,7 +112,7 @@ pub(super) async fn retrieve(
         ..usual
     };
     let filter = metadata_condition.and_then(MetadataCondition::filter).transpose()?;
-    let found = finding::search(&app, &payer, &[reading], vec![request], filter).await?;
+    let found = finding::search(&app, &payer, id, &[reading], vec![request], filter).await?;
     let records = found.hits.into_iter().map(|(hit, file)| Record::of(hit, file, &origin)).collect();
     Ok(Json(Records { records }))
 }

@@ -14,6 +14,7 @@ use engine::{
 use super::narrowing::Narrowing;
 use crate::{
     app::App,
+    http::request_id::RequestId,
     payer::{Payer, Usage},
 };
 
@@ -24,10 +25,11 @@ pub(super) struct Found {
 }
 
 /// Runs every request in all of the boxes together, and puts what was found in one order. `top_k` of the first request holds for
-/// all of them.
+/// all of them, and its query for all that is remembered.
 pub(super) async fn search(
     app: &App,
     payer: &Payer,
+    id: RequestId,
     readings: &[Reading],
     requests: Vec<SearchRequest>,
     filter: Option<Filter>,
@@ -38,6 +40,7 @@ pub(super) async fn search(
     let turn = payer.turn().await?;
     let charge = payer.reserve(Operation::Search, most).await?;
     let only = Narrowing::by(filter).only(app, readings, None).await?;
+    let asked = requests.first().map(|request| request.query.clone()).unwrap_or_default();
     let (mut hits, mut spent) = (Vec::new(), 0);
     for request in requests {
         let query = request.query.clone();
@@ -49,7 +52,9 @@ pub(super) async fn search(
         spent += cost::search(&found.work, found.hits.len());
         hits.extend(found.hits);
     }
-    let hits = with_files(app, readings, best(hits, top_k)).await?;
+    let hits = best(hits, top_k);
+    app.questions.searched(id.question(), readings, &asked, &hits);
+    let hits = with_files(app, readings, hits).await?;
     Ok(Found { hits, usage: charge.settle(spent).await? })
 }
 

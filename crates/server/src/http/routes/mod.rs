@@ -8,6 +8,7 @@ mod dify;
 mod documents;
 mod embeddings;
 mod events;
+mod feedback;
 mod files;
 mod finding;
 mod health;
@@ -92,6 +93,8 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(documents::retrieve_full))
         .routes(routes!(chat::complete))
         .routes(routes!(chat::complete_in_box))
+        .routes(routes!(feedback::rate))
+        .routes(routes!(feedback::list))
         .routes(routes!(models::list))
         .routes(routes!(models::show))
         .routes(routes!(links::of_file))

@@ -31,6 +31,7 @@ use crate::{
         error::ErrorEnvelope,
         origin::Origin,
         reply::{Envelope, Reply, Success},
+        request_id::RequestId,
     },
     payer::{Payer, Usage},
 };
@@ -205,13 +206,14 @@ pub(super) async fn retrieve(
     SearchingBox(reading): SearchingBox,
     payer: Payer,
     origin: Origin,
+    id: RequestId,
     body: JsonBody<SearchBody>,
 ) -> Reply<Found> {
     if body.value.boxes.is_some() {
         let cause = "`boxes` cannot be used where the path names the box; use POST /retrieve-documents";
         return Err(Fault::invalid("boxes", cause).into());
     }
-    answer(&app, vec![reading], payer, &origin, body).await
+    answer(&app, vec![reading], payer, (&origin, id), body).await
 }
 
 /// Searches several boxes at once; their passages are ranked together. Costs 1 to 4 intelligence units, whatever their number.
@@ -226,12 +228,13 @@ pub(super) async fn retrieve_across(
     Searcher(caller): Searcher,
     payer: Payer,
     origin: Origin,
+    id: RequestId,
     mut body: JsonBody<SearchBody>,
 ) -> Reply<Found> {
     let boxes = body.value.boxes.take();
     let boxes = boxes.ok_or_else(|| Fault::missing("boxes", "the ids of the boxes to search"))?;
     let readings = several(&caller, &boxes)?;
-    answer(&app, readings, payer, &origin, body).await
+    answer(&app, readings, payer, (&origin, id), body).await
 }
 
 /// The right to search each of these boxes, each once.
@@ -252,7 +255,7 @@ async fn answer(
     app: &App,
     readings: Vec<Reading>,
     payer: Payer,
-    origin: &Origin,
+    (origin, id): (&Origin, RequestId),
     body: JsonBody<SearchBody>,
 ) -> Reply<Found> {
     let (explain, dry_run) = (body.value.explain.unwrap_or(false), body.value.dry_run.unwrap_or(false));
@@ -271,6 +274,7 @@ async fn answer(
     if let [reading] = &readings[..] {
         app.recent_queries.note(reading.box_id(), &query, &found);
     }
+    app.questions.searched(id.question(), &readings, &query, &found.hits);
     let cost = cost::search(&found.work, found.hits.len());
     let result = present(app, &readings, origin, query, found, explain).await?;
     let found = Found { documents: [result], usage: charge.settle(cost).await? };

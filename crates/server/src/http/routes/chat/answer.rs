@@ -14,7 +14,6 @@ use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
-use uuid::Uuid;
 
 use super::sending::{Events, Script, Sending, price};
 use crate::{
@@ -168,8 +167,13 @@ pub(crate) struct Head {
 
 impl Head {
     pub(crate) fn new(audience: Audience, origin: Origin, request: RequestId) -> Self {
-        let id = format!("chatcmpl-{}", Uuid::now_v7().simple());
-        Head { id, created: Timestamp::now().as_second(), audience, origin, request }
+        Head {
+            id: request.answer("chatcmpl-"),
+            created: Timestamp::now().as_second(),
+            audience,
+            origin,
+            request,
+        }
     }
 
     /// Takes a place for a stream.
@@ -209,6 +213,8 @@ impl Head {
 /// What is said of an answer that is only asked the price of.
 fn unanswered() -> Outcome {
     Outcome {
+        question: None,
+        answered: true,
         finish: Finish::Stop,
         citations: Vec::new(),
         warnings: Vec::new(),
@@ -231,13 +237,14 @@ pub(super) fn estimated(head: Head, usage: Usage, stream: bool) -> Response {
 
 /// Reads an answer to its end and sends it whole.
 pub(super) async fn whole(head: Head, answering: Answering, charge: Charge) -> Result<Response, Fault> {
-    let (text, outcome, usage) = finished(&head.audience, answering, charge).await?;
+    let (text, outcome, usage) = finished(&head.audience, head.request, answering, charge).await?;
     Ok(head.completion(text, outcome, usage).into_response())
 }
 
 /// Reads an answer to its end, and charges for it.
 pub(in super::super) async fn finished(
     audience: &Audience,
+    request: RequestId,
     mut answering: Answering,
     mut charge: Charge,
 ) -> Result<(String, Outcome, Usage), Fault> {
@@ -269,6 +276,7 @@ pub(in super::super) async fn finished(
     }
     let outcome = answering.outcome();
     let usage = charge.settle(price(outcome.work)).await?;
+    audience.note(request, &outcome);
     Ok((text, outcome, usage))
 }
 

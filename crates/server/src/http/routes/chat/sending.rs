@@ -142,7 +142,10 @@ impl<S: Script> Sending<S> {
             Ok((answering, None)) => {
                 let outcome = answering.outcome();
                 match charge.settle(price(outcome.work)).await {
-                    Ok(usage) => self.script.close(outcome, usage, &mut self.events),
+                    Ok(usage) => {
+                        self.audience.note(self.request, &outcome);
+                        self.script.close(outcome, usage, &mut self.events);
+                    }
                     Err(fault) => self.fail(&fault),
                 }
             }

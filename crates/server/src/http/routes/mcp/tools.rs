@@ -269,7 +269,8 @@ impl Call {
         let request = SearchRequest { top_k: arguments.top_k.unwrap_or(usual.top_k), ..usual };
         let filter = arguments.filter.as_ref().filter(|filter| !filter.is_null());
         let filter = filter.map(Filter::parse).transpose()?;
-        let found = finding::search(&self.app, &self.payer, &readings, vec![request], filter).await?;
+        let found =
+            finding::search(&self.app, &self.payer, self.request, &readings, vec![request], filter).await?;
         let results = found.hits.into_iter().map(|(hit, file)| {
             json!({"id": hit.id, "title": file.name.as_str(), "url": self.link(file.id, hit.chunk.page),
                 "text": hit.chunk.text, "score": hit.score, "page": hit.chunk.page, "file_id": file.id,
@@ -329,7 +330,7 @@ impl Call {
         let turn = self.payer.turn().await?;
         let charge = self.payer.reserve(Operation::Chat, self.app.chat.bounds(&request).max).await?;
         let answering = self.app.chat.ask(&reading, request, turn).await?;
-        let (answer, outcome, usage) = chat::finished(&audience, answering, charge).await?;
+        let (answer, outcome, usage) = chat::finished(&audience, self.request, answering, charge).await?;
         let citations = outcome.citations.iter().map(|citation| {
             json!({"index": citation.index, "id": citation.chunk, "file_id": citation.file,
                 "title": citation.file_name, "page": citation.page, "quote": citation.quote,

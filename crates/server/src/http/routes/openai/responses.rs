@@ -251,7 +251,7 @@ async fn answer(asked: Asked) -> Result<Response, Fault> {
     if stream {
         return Sending::new(written, audience, id).stream(answering, charge).await;
     }
-    let (text, outcome, usage) = chat::finished(&audience, answering.await?, charge).await?;
+    let (text, outcome, usage) = chat::finished(&audience, id, answering.await?, charge).await?;
     written.text = text;
     Ok(Json(written.finished(&outcome, usage)).into_response())
 }
@@ -320,7 +320,7 @@ impl Written {
     ) -> Self {
         let id = |prefix: &str| format!("{prefix}_{}", Uuid::now_v7().simple());
         Written {
-            id: id("resp"),
+            id: request.answer("resp_"),
             search_id: id("fs"),
             message_id: id("msg"),
             created_at: Timestamp::now().as_second(),

@@ -16,6 +16,7 @@ use crate::{
         auth::SearchingBox,
         body::JsonBody,
         error::{ErrorEnvelope, Failure},
+        request_id::RequestId,
     },
     payer::{Payer, Usage},
 };
@@ -96,6 +97,7 @@ pub(in super::super) async fn search(
     State(app): State<App>,
     SearchingBox(reading): SearchingBox,
     payer: Payer,
+    id: RequestId,
     body: JsonBody<StoreSearchBody>,
 ) -> Result<Json<ResultPage>, Failure> {
     let StoreSearchBody { query, filters, max_num_results, ranking_options, .. } = body.value;
@@ -104,7 +106,7 @@ pub(in super::super) async fn search(
     let filter = filter.as_ref().map(filters::parse).transpose()?;
     let requests = queries.iter().map(|query| request(query, max_num_results, ranking_options.as_ref()));
     let requests = requests.collect::<Result<Vec<_>, Fault>>()?;
-    let found = finding::search(&app, &payer, &[reading], requests, filter).await?;
+    let found = finding::search(&app, &payer, id, &[reading], requests, filter).await?;
     let data = found.hits.into_iter().map(|(hit, file)| SearchResult {
         file_id: named::id_of(&file),
         filename: file.name.as_str().to_string(),
