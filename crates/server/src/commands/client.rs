@@ -38,6 +38,15 @@ pub(super) struct Api {
     key: String,
 }
 
+/// What is said of a file that is uploaded.
+pub(super) struct Upload<'a> {
+    pub(super) name: &'a str,
+    pub(super) tags: &'a [String],
+    pub(super) external_id: Option<&'a str>,
+    /// As JSON.
+    pub(super) metadata: Option<&'a str>,
+}
+
 impl Connection {
     /// Whether there is a key to ask a server with.
     pub(super) fn has_key(&self) -> bool {
@@ -111,12 +120,16 @@ impl Api {
         }
     }
 
+    /// Changes something, and gives it as it is then.
+    pub(super) async fn patch(&self, path: &str, changes: &Value) -> Result<Value, Fault> {
+        self.patiently(|| Ok(self.request(Method::PATCH, path).json(changes))).await.map(|(data, _)| data)
+    }
+
     /// Uploads a file; `body` opens it again for each try.
     pub(super) async fn upload(
         &self,
         box_id: &str,
-        name: &str,
-        tags: &[String],
+        upload: Upload<'_>,
         body: impl Fn() -> Result<(Body, u64), Fault>,
     ) -> Result<Value, Fault> {
         let path = format!("/boxes/{box_id}/files");
@@ -124,8 +137,13 @@ impl Api {
             let (body, length) = body()?;
             let part = multipart::Part::stream_with_length(body, length).file_name(upload.name.to_string());
             let mut form = multipart::Form::new();
-            if !tags.is_empty() {
-                form = form.text("tags", serde_json::to_string(tags).expect("texts are plain JSON"));
+            if !upload.tags.is_empty() {
+                form = form.text("tags", serde_json::to_string(upload.tags).expect("texts are plain JSON"));
+            }
+            for (field, value) in [("externalId", upload.external_id), ("metadata", upload.metadata)] {
+                if let Some(value) = value {
+                    form = form.text(field, value.to_string());
+                }
             }
             Ok(self.request(Method::POST, &path).multipart(form.part("file", part)))
         })

@@ -16,7 +16,7 @@ use tokio_util::io::ReaderStream;
 
 use super::{
     Global,
-    client::{Api, Connection},
+    client::{Api, Connection, Upload},
     local, output,
 };
 
@@ -147,7 +147,8 @@ async fn add_one(
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let size = std::fs::metadata(path).map_err(|error| local(error.into()))?.len();
     let bar = bars.file(&name, size);
-    let uploaded = api.upload(box_id, &name, tags, || {
+    let upload = Upload { name: &name, tags, external_id: None, metadata: None };
+    let uploaded = api.upload(box_id, upload, || {
         bar.set_position(0);
         let file = std::fs::File::open(path).map_err(|error| local(error.into()))?;
         let reader = bar.wrap_async_read(tokio::fs::File::from_std(file));

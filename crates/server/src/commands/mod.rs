@@ -18,6 +18,7 @@ mod sample;
 mod search;
 mod serve;
 mod shell;
+mod sync;
 mod user;
 
 use std::{path::PathBuf, process::ExitCode};
@@ -47,6 +48,7 @@ quire keeps documents in boxes and serves them over HTTPS: search, full text, qu
   quire serve --data DIR                 run a server; `quire user add`, `box add` and `key add` prepare it
   quire doctor --data DIR                check an installation
   quire add BOX PATH…                    upload files    (with a key in QUIRE_API_KEY)
+  quire sync BOX DIR                     keep a folder and a box the same
   quire search BOX QUERY                 search a box
   quire ask BOX QUESTION                 ask a box
 
@@ -105,6 +107,8 @@ enum Command {
     Plan(plan::Command),
     /// Upload files and folders into a box, and wait until they are processed
     Add(files::Add),
+    /// Keep a folder and a box the same: upload what is new or changed, rename and delete what was
+    Sync(sync::Sync),
     /// List the files of a box
     Files(files::List),
     /// Search a box
@@ -162,8 +166,9 @@ async fn execute(cli: Cli) -> Result<ExitCode, Fault> {
     };
     let done = match command {
         Command::Add(add) => return files::add(global, add).await,
+        Command::Sync(sync) => return sync::run(global, sync).await,
         Command::Doctor(doctor) => return doctor::run(global, doctor).await,
-        Command::Quickstart(listen) => quickstart::run(global, listen).await,
+        Command::Quickstart(listen) => Box::pin(quickstart::run(global, listen)).await,
         Command::Serve(listen) => serve::run(global, listen).await,
         Command::User(command) => user::run(global, command).await,
         Command::Boxes(command) => boxes::run(global, command).await,

@@ -328,7 +328,7 @@ pub(super) async fn change(
     let changes = FileChanges {
         name: Some(labels::parse_name(fields.text("name"))?),
         tags: Some(labels::parse_tags(fields.text("tags"))?),
-        metadata: None,
+        ..FileChanges::default()
     };
     app.catalog.change_file(&at.right, file.id, changes).await?.ok_or_else(no_such_file)?;
     audit::note(&app, &at.who.0, Action::FileChanged, Some(at.here.id), file.name.as_str()).await?;

@@ -30,6 +30,7 @@ mod scaled;
 mod search;
 mod stopping;
 mod support;
+mod sync;
 mod transport;
 mod units;
 mod upstream;

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use async_trait::async_trait;
 use engine::{
-    Fault,
+    Fault, Reason,
     access::{Reading, Writing},
     bounds::{Bound, Bounds},
     ids::{BoxId, FileId},
@@ -234,6 +234,15 @@ fn change(
         };
     }
     check_labels(limits, Some(&known), Some(&metadata), changes.tags.as_deref())?;
+    if let Some(external_id) = &changes.external_id {
+        let taken = "select 1 from files where box_id = $1 and external_id = $2 and id <> $3";
+        if transaction.first(taken, &[box_id.into(), external_id.as_str().into(), file.into()])?.is_some() {
+            let cause = "another file of the box has this `externalId`";
+            return Err(Fault::new(Reason::Conflict, cause).param("externalId"));
+        }
+        let sql = "update files set external_id = $1 where id = $2";
+        transaction.execute(sql, &[external_id.as_str().into(), file.into()])?;
+    }
     let name = changes.name.as_ref().unwrap_or(&known.name);
     transaction.execute(
         "update files set name = $1, metadata = $2, updated_at = $3 where id = $4",

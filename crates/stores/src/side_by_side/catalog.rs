@@ -407,6 +407,7 @@ impl Side {
                 let value = |number: &i64| if *number == 0 { json!(null) } else { json!(number) };
                 let changes = FileChanges {
                     name: name.map(|name| NAMES[name].parse().unwrap()),
+                    external_id: None,
                     tags: tags.as_ref().map(|tags| labels(tags)),
                     metadata: metadata
                         .as_ref()

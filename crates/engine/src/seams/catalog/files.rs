@@ -197,6 +197,8 @@ pub enum UploadOutcome {
 pub struct FileChanges {
     /// Another name.
     pub name: Option<FileName>,
+    /// Another name of the owner's own, which no other file of the box has.
+    pub external_id: Option<String>,
     /// Other labels.
     pub tags: Option<Vec<String>>,
     /// Metadata to lay over what is there; a null takes an entry away.

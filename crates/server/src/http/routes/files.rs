@@ -13,7 +13,10 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::labels::{check_tags, parse_name, parse_tags};
+use super::{
+    labels::{check_tags, parse_name, parse_tags},
+    received::parse_external_id,
+};
 
 use crate::{
     app::App,
@@ -276,6 +279,9 @@ pub(super) async fn show(file: ReadingFile, origin: Origin, query: Parameters<Op
 pub(super) struct Changes {
     /// A new name.
     name: Option<String>,
+    /// Another name of your own for the file, which no other file of the box has.
+    #[serde(rename = "externalId")]
+    external_id: Option<String>,
     /// New tags, in place of those it has.
     tags: Option<Vec<String>>,
     /// Merged into the metadata it has; null removes an entry.
@@ -287,13 +293,14 @@ impl Changes {
     pub(super) fn read(self) -> Result<FileChanges, Fault> {
         Ok(FileChanges {
             name: self.name.as_deref().map(parse_name).transpose()?,
+            external_id: self.external_id.as_deref().map(parse_external_id).transpose()?,
             tags: self.tags.map(check_tags).transpose()?,
             metadata: self.metadata,
         })
     }
 }
 
-/// Changes name, tags and metadata of a file.
+/// Changes name, `externalId`, tags and metadata of a file.
 #[utoipa::path(patch, path = "/files/{file_id}", operation_id = "change_file", tag = "files",
     params(("file_id" = String, Path, description = "The file")),
     request_body = Changes,

@@ -22,8 +22,8 @@ use engine::{
     ids::{BoxId, FileId},
     permissions::Permissions,
     seams::catalog::{
-        Catalog, Email, Exposure, Extent, FileProgress, FileQuery, FileRecord, FileStatus, Job, JobOutcome,
-        KeyState, NewFile, NewKey, NewUser, Plan, UploadOutcome, Uploaded, User, Users,
+        Catalog, Email, Exposure, Extent, FileChanges, FileProgress, FileQuery, FileRecord, FileStatus, Job,
+        JobOutcome, KeyState, NewFile, NewKey, NewUser, Plan, UploadOutcome, Uploaded, User, Users,
     },
 };
 use jiff::Timestamp;
@@ -594,4 +594,20 @@ async fn the_link_secret_is_made_once() {
     let secret = fresh.catalog.link_secret().await.unwrap();
     assert_eq!(secret.len(), 64);
     assert_eq!(fresh.catalog.link_secret().await.unwrap(), secret);
+}
+
+#[tokio::test]
+async fn a_file_can_be_given_an_outside_name_that_no_other_has() {
+    let fresh = fresh();
+    let ada = fresh.user("ada@example.org").await;
+    let writing = fresh.box_of(&ada).await;
+    let first = fresh.file(&writing, upload("a.txt", "1", Some("x/a.txt"))).await.file;
+    fresh.file(&writing, upload("b.txt", "2", Some("x/b.txt"))).await;
+    let to = |id: &str| FileChanges { external_id: Some(id.into()), ..FileChanges::default() };
+    let changed = fresh.catalog.change_file(&writing, first.id, to("y/a.txt")).await.unwrap().unwrap();
+    assert_eq!(changed.external_id.as_deref(), Some("y/a.txt"));
+    let taken = fresh.catalog.change_file(&writing, first.id, to("x/b.txt")).await;
+    assert_eq!(reason(taken), Some(Reason::Conflict));
+    let again = fresh.file(&writing, upload("a.txt", "3", Some("y/a.txt"))).await.file;
+    assert_eq!(again.id, first.id, "it is known by it from now on");
 }
