@@ -50,6 +50,10 @@ class Box:
         prefix = server.command("key", "add", "--user", "bench@example.org", "--name", "spare")["prefix"]
         _, hook = server.post("/webhooks", {"url": "https://localhost:1/", "events": ["file.ready"], "boxes": [self.id]})
         self.webhook = hook["data"]["webhookId"]
+        _, source = server.post(f"/boxes/{self.id}/sources", {"kind": "web", "url": "https://localhost:1/", "schedule": "manual"})
+        self.source = source["data"]["sourceId"]
+        question = {"messages": [{"role": "user", "content": "How long is the warranty?"}]}
+        self.answer = server.post(f"/boxes/{self.id}/chat/completions", question)[1]["id"]
         self.file = server.upload(self.folder / "warranty.md")[1]["data"]["fileId"]
         server.upload(self.folder / "other.md")
         ca = str(server.data / "tls" / "cert.pem")
@@ -58,7 +62,8 @@ class Box:
         self.environment = plain | {
             "QUIRE_URL": f"https://127.0.0.1:{server.port}", "QUIRE_API_KEY": server.key, "QUIRE_CA": ca,
             "REQUESTS_CA_BUNDLE": ca, "NODE_EXTRA_CA_CERTS": ca, "BOX_ID": self.id, "FILE_ID": self.file, "PATH": path,
-            "EMAIL": email, "PREFIX": prefix, "WEBHOOK_ID": self.webhook, "NUMBER": "1"}
+            "EMAIL": email, "PREFIX": prefix, "WEBHOOK_ID": self.webhook, "NUMBER": "1",
+            "ANSWER_ID": self.answer, "SOURCE_ID": self.source}
 
     def run(self, *line):
         ran = subprocess.run(line, cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=PATIENCE)

@@ -40,6 +40,9 @@ pub type EventId = Id<EventKind>;
 /// Identifies an event on its way to one webhook.
 pub type DeliveryId = Id<DeliveryKind>;
 
+/// Identifies a source that a box follows.
+pub type SourceId = Id<SourceKind>;
+
 /// Identifies an upload that is in no box yet.
 pub type UploadId = Id<UploadKind>;
 /// Identifies files that were put into a box together.
@@ -69,6 +72,8 @@ pub enum WebhookKind {}
 pub enum EventKind {}
 /// See [`DeliveryId`].
 pub enum DeliveryKind {}
+/// Marks [`SourceId`].
+pub enum SourceKind {}
 /// Marks [`UploadId`].
 pub enum UploadKind {}
 /// Marks [`BatchId`].
@@ -109,6 +114,9 @@ impl Kind for EventKind {
 }
 impl Kind for DeliveryKind {
     const PREFIX: &'static str = "dlv";
+}
+impl Kind for SourceKind {
+    const PREFIX: &'static str = "src";
 }
 impl Kind for UploadKind {
     const PREFIX: &'static str = "upl";

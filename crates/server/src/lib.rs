@@ -18,5 +18,6 @@ pub mod questions;
 pub mod reindex;
 pub mod sessions;
 pub mod site;
+pub mod sources;
 pub mod webhooks;
 pub mod worker;

@@ -11,7 +11,7 @@ use std::{
 
 use engine::{Fault, Reason};
 use reqwest::{
-    Client, Response, Url,
+    Client, Response, StatusCode, Url,
     dns::{Addrs, Name, Resolve, Resolving},
     header, redirect,
 };
@@ -123,8 +123,10 @@ impl Outside {
         let mut url = url;
         for _ in 0..=MOST_REDIRECTS {
             self.check(&url)?;
-            let response = self.http.get(url.clone()).send().await.map_err(|error| self.failed(&error))?;
-            if !response.status().is_redirection() {
+            let sent = self.http.get(url.clone()).headers(headers.clone()).send().await;
+            let response = sent.map_err(|error| self.failed(&error))?;
+            // "Not modified" is of the same family and leads nowhere.
+            if !response.status().is_redirection() || response.status() == StatusCode::NOT_MODIFIED {
                 return Ok((url, response));
             }
             let to = response.headers().get(header::LOCATION).and_then(|value| value.to_str().ok());
@@ -132,6 +134,27 @@ impl Outside {
             url = to.ok_or_else(|| refused("the address redirects without saying where to"))?;
         }
         Err(refused(format!("the address redirects more than {MOST_REDIRECTS} times")))
+    }
+
+    /// The addresses of a name, for a program that connects by itself: all of them may be reached.
+    pub(crate) async fn resolve(&self, url: &Url) -> Result<Vec<IpAddr>, Fault> {
+        self.check(url)?;
+        let host = url.host_str().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
+        let found = tokio::net::lookup_host((host, 0)).await;
+        let found: Vec<IpAddr> = found
+            .map_err(|_| refused("the address cannot be reached"))?
+            .map(|address| address.ip())
+            .collect();
+        match found.iter().all(|address| (self.allowed)(*address)) && !found.is_empty() {
+            true => Ok(found),
+            false => Err(self.not_public()),
+        }
+    }
+
+    /// The client itself, for a library that makes its own requests. It resolves names as this does and follows no redirects; an
+    /// address in place of a name must have been checked by [`parse`](Self::parse).
+    pub(crate) fn client(&self) -> Client {
+        self.http.clone()
     }
 
     /// Sends something to an address; a redirect is not followed.

@@ -50,6 +50,8 @@ pub struct Parts {
     pub library: Arc<Library>,
     /// Fetches files from addresses that users name, where the operator allows it.
     pub(crate) fetch: Option<Outside>,
+    /// Reads sources that users name, where the operator allows it.
+    pub(crate) sources: Option<Outside>,
     /// Sends events to addresses that users name, where the operator allows it.
     pub(crate) webhooks: Option<Outside>,
     /// Reads files and embeds texts.

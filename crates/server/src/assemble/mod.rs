@@ -102,6 +102,10 @@ pub async fn assemble_from(
         true => Some(Outside::new(config.fetch.private_addresses, "fetch.private_addresses")?),
         false => None,
     };
+    let sources = match config.sources.enabled {
+        true => Some(Outside::new(config.sources.private_addresses, "sources.private_addresses")?),
+        false => None,
+    };
     let webhooks = match config.webhooks.enabled {
         true => Some(Outside::new(config.webhooks.private_addresses, "webhooks.private_addresses")?),
         false => None,
@@ -112,6 +116,7 @@ pub async fn assemble_from(
         link_secret: library.catalog.link_secret().await?,
         library,
         fetch,
+        sources,
         webhooks,
         search,
         chat,

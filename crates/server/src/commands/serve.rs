@@ -21,11 +21,13 @@ use crate::{
         listener::{self, Service},
         routes,
     },
-    logging, reindex, sessions, site, webhooks, worker,
+    logging, reindex, sessions, site, sources, webhooks, worker,
 };
 
 /// How often the last use of keys is recorded.
 const WRITE_DOWN_EVERY: Duration = Duration::from_secs(5);
+/// Sources that are read at the same time: they mostly wait.
+const SOURCES_AT_ONCE: usize = 2;
 /// How often a node says that it is alive, and looks whether others are.
 const BEAT_EVERY: Duration = Duration::from_secs(3);
 /// How long a node is silent before the others take over from it.
@@ -116,6 +118,9 @@ pub(super) async fn serve(
     let uses = tokio::spawn(write_down_uses(app.clone(), shutdown.clone()));
     tokio::spawn(sweep(app.clone(), shutdown.clone()));
     tokio::spawn(webhooks::run(app.clone(), shutdown.clone()));
+    for _ in 0..SOURCES_AT_ONCE {
+        tokio::spawn(sources::run(app.clone(), shutdown.clone()));
+    }
     tokio::spawn(beat(app.clone(), shutdown.clone()));
     let (library, stopped) = (app.library.clone(), shutdown.clone());
     tokio::spawn(async move { library.tend(stopped).await });

@@ -8,7 +8,7 @@ mod transport;
 
 pub use bounds::{BoundSettings, LoadSettings};
 pub(crate) use load::{DEFAULTS, nearest};
-pub use outside::{FetchSettings, WebhookSettings};
+pub use outside::{FetchSettings, SourceSettings, WebhookSettings};
 pub use questions::{Keep, QuestionSettings};
 pub use transport::{Connections, Deadlines};
 
@@ -45,6 +45,8 @@ pub struct Config {
     pub ingest: IngestSettings,
     /// Fetching files from addresses that users name.
     pub fetch: FetchSettings,
+    /// Following places elsewhere that users name.
+    pub sources: SourceSettings,
     /// Sending events to addresses that users name.
     pub webhooks: WebhookSettings,
     /// Which models are run.

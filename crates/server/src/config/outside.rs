@@ -23,6 +23,34 @@ impl FetchSettings {
     }
 }
 
+/// `[sources]`
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SourceSettings {
+    /// Whether boxes may follow places elsewhere.
+    pub enabled: bool,
+    /// Whether such a place may be in a private network, and without TLS.
+    pub private_addresses: bool,
+    /// How long reading one may take.
+    pub timeout_s: u64,
+    /// The least pause between two pages of a web site.
+    pub pause_ms: u64,
+    /// The program that fetches repositories.
+    pub git: String,
+}
+
+impl SourceSettings {
+    /// How long reading one may take.
+    pub fn timeout(&self) -> Duration {
+        Duration::from_secs(self.timeout_s)
+    }
+
+    /// The least pause between two pages of a web site.
+    pub fn pause(&self) -> Duration {
+        Duration::from_millis(self.pause_ms)
+    }
+}
+
 /// `[webhooks]`
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]

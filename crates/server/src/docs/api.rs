@@ -14,6 +14,7 @@ const TAGS: &[(&str, &str)] = &[
     ("keys", "Keys"),
     ("webhooks", "Webhooks"),
     ("files", "Files"),
+    ("sources", "Sources"),
     ("documents", "Search and documents"),
     ("chat", "Chat"),
     ("feedback", "Feedback"),

@@ -64,6 +64,7 @@ pub const GROUPS: &[Group] = &[
         title: "Guides",
         pages: &[
             written("uploading.md", include_str!("../../../../docs/uploading.md")),
+            written("sources.md", include_str!("../../../../docs/sources.md")),
             written("searching.md", include_str!("../../../../docs/searching.md")),
             written("filters.md", include_str!("../../../../docs/filters.md")),
             written("asking.md", include_str!("../../../../docs/asking.md")),

@@ -69,6 +69,10 @@ const SAMPLES: &[Sample] = &[
         "POST /webhooks",
         r#"{"url": "https://example.org/quire", "events": ["file.ready", "file.failed"]}"#,
     ),
+    json(
+        "POST /boxes/{box_id}/sources",
+        r#"{"kind": "web", "url": "https://example.org/docs/", "max_pages": 50, "schedule": "weekly"}"#,
+    ),
     json("POST /retrieve-documents", r#"{"boxes": ["BOX_ID"], "query": "How long is the warranty?"}"#),
     json("PATCH /files/{file_id}", r#"{"tags": ["manual"], "metadata": {"year": 2026, "team": "support"}}"#),
     json("POST /feedback", r#"{"id": "ANSWER_ID", "rating": 1, "comment": "That helped."}"#),

@@ -28,6 +28,7 @@ mod operator;
 mod reindex;
 mod scaled;
 mod search;
+mod sources;
 mod stopping;
 mod support;
 mod sync;

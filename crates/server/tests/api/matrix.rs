@@ -40,6 +40,11 @@ const NEEDS: &[(&str, Option<Permission>)] = {
         ("POST /webhooks/{webhook_id}/rotate-secret", Some(Manage)),
         ("GET /webhooks/{webhook_id}/attempts", Some(Manage)),
         ("POST /webhooks/{webhook_id}/attempts/{number}/replay", Some(Manage)),
+        ("GET /boxes/{box_id}/sources", Some(Manage)),
+        ("POST /boxes/{box_id}/sources", Some(Manage)),
+        ("GET /boxes/{box_id}/sources/{source_id}", Some(Manage)),
+        ("DELETE /boxes/{box_id}/sources/{source_id}", Some(Manage)),
+        ("POST /boxes/{box_id}/sources/{source_id}/sync", Some(Manage)),
         ("GET /boxes/{box_id}/files", Some(Read)),
         ("POST /boxes/{box_id}/files", Some(Write)),
         ("GET /boxes/{box_id}/events", Some(Read)),
@@ -224,6 +229,7 @@ async fn every_route_and_method_answers_everybody_in_the_envelope() {
             .replace("{prefix}", "00000000")
             .replace("{webhook_id}", "whk_00000000000000000000000000000000")
             .replace("{number}", "1")
+            .replace("{source_id}", "src_00000000000000000000000000000000")
             .replace("{batch_id}", "bat_00000000000000000000000000000000");
         for method in METHODS {
             for at in 0..askers.len() {

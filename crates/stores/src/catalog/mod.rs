@@ -23,6 +23,7 @@ mod questions;
 mod reindex;
 mod sessions;
 mod signin;
+mod sources;
 mod sql;
 mod sqlite;
 mod units;

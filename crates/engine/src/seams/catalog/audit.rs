@@ -49,6 +49,8 @@ pub enum Action {
     WebhookMade,
     WebhookDeleted,
     WebhookSecretRotated,
+    SourceMade,
+    SourceDeleted,
     AuditExported,
 }
 
@@ -88,6 +90,8 @@ impl Action {
         Action::WebhookMade,
         Action::WebhookDeleted,
         Action::WebhookSecretRotated,
+        Action::SourceMade,
+        Action::SourceDeleted,
         Action::AuditExported,
     ];
 
@@ -127,6 +131,8 @@ impl Action {
             Action::WebhookMade => "webhook_made",
             Action::WebhookDeleted => "webhook_deleted",
             Action::WebhookSecretRotated => "webhook_secret_rotated",
+            Action::SourceMade => "source_made",
+            Action::SourceDeleted => "source_deleted",
             Action::AuditExported => "audit_exported",
         }
     }

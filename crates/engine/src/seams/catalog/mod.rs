@@ -14,6 +14,7 @@ mod questions;
 mod reindex;
 mod sessions;
 mod signin;
+mod sources;
 mod units;
 mod uploads;
 mod users;
@@ -40,6 +41,7 @@ pub use questions::{
 pub use reindex::{RecentQuery, ReindexAction, ReindexState, Reindexing};
 pub use sessions::{NewSession, Session, SessionRecord, Sessions, TokenHash};
 pub use signin::{Guest, Identity, Place, SignIns, Stored, Subject};
+pub use sources::{NewSource, Source, SourceItem, SourceKind, SourceReport, SourceSettings, Sources};
 pub use units::{Account, Balance, Month, NewReservation, Operation, Reservation, Units, UsageLine};
 pub use uploads::{Batch, Upload, UploadQuery, Uploads};
 pub use users::{Email, Holding, NewUser, PersonName, Plan, PlanName, User, Users};
@@ -68,6 +70,7 @@ pub trait Catalog:
     + Nodes
     + Webhooks
     + Questions
+    + Sources
 {
 }
 
@@ -89,5 +92,6 @@ impl<T> Catalog for T where
         + Nodes
         + Webhooks
         + Questions
+        + Sources
 {
 }

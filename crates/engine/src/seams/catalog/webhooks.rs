@@ -25,6 +25,8 @@ pub enum EventKind {
     FileReplaced,
     /// A file was deleted.
     FileDeleted,
+    /// A source of a box was read, or could not be.
+    SourceSynced,
     /// An API key was sent over plain HTTP or in a URL.
     KeyExposed,
 }
@@ -37,6 +39,7 @@ impl EventKind {
         EventKind::FileFailed,
         EventKind::FileReplaced,
         EventKind::FileDeleted,
+        EventKind::SourceSynced,
         EventKind::KeyExposed,
     ];
 
@@ -48,6 +51,7 @@ impl EventKind {
             EventKind::FileFailed => "file.failed",
             EventKind::FileReplaced => "file.replaced",
             EventKind::FileDeleted => "file.deleted",
+            EventKind::SourceSynced => "source.synced",
             EventKind::KeyExposed => "key.exposed",
         }
     }

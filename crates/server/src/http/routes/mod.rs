@@ -11,6 +11,7 @@ mod events;
 mod feedback;
 mod files;
 mod finding;
+mod followed;
 mod health;
 pub mod inputs;
 mod keys;
@@ -84,6 +85,9 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(webhooks::rotate))
         .routes(routes!(webhooks::attempts))
         .routes(routes!(webhooks::replay))
+        .routes(routes!(followed::list, followed::add))
+        .routes(routes!(followed::show, followed::delete))
+        .routes(routes!(followed::sync))
         .routes(routes!(files::list_box, upload::upload))
         .routes(routes!(files::list_all))
         .routes(routes!(files::show, files::change, files::delete))

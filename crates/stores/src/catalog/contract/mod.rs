@@ -7,6 +7,8 @@ mod dashboard;
 mod deletion;
 mod identity;
 mod nodes;
+mod questions;
+mod sources;
 mod tries;
 mod units;
 mod uploads;

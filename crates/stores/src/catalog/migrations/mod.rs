@@ -24,6 +24,7 @@ const STEPS: &[Step] = &[
     Step::adding(include_str!("20261125_webhooks.sql")),
     Step::adding(include_str!("20261126_uploads.sql")),
     Step::adding(include_str!("20261127_questions.sql")),
+    Step::adding(include_str!("20261128_sources.sql")),
 ];
 
 /// Files that have seen fewer steps were written before deleted text was overwritten wherever it had been.

@@ -1,0 +1,201 @@
+//! Where what a source holds goes: compares it with what came from there before, and makes the box follow.
+
+use std::collections::{HashMap, HashSet};
+
+use engine::{
+    Fault, Reason,
+    access::Writing,
+    ids::SourceId,
+    seams::catalog::{FileName, Metadata, NewFile, Source, SourceItem, SourceReport, UploadOutcome},
+};
+use serde_json::json;
+use sha2::{Digest, Sha256};
+use stores::blobs::hexadecimal;
+
+use super::writing;
+use crate::app::App;
+
+/// Bytes of one file that are taken from a source: each is held in memory once.
+pub(super) const MOST_BYTES: u64 = 50 << 20;
+/// Failures that are listed.
+const MOST_FAILURES: usize = 100;
+/// As many files can always be deleted.
+const FEW: usize = 10;
+/// Characters of an external id at most.
+const LONGEST_ID: usize = 200;
+
+/// A file as it comes from a source.
+pub(super) struct Arrived {
+    /// What it is called there, such as its address.
+    pub(super) name: String,
+    /// What people call it.
+    pub(super) file_name: String,
+    pub(super) media_type: String,
+    /// What tells that it changed there; empty where nothing does.
+    pub(super) version: String,
+    pub(super) bytes: Vec<u8>,
+}
+
+/// What a source holds, compared with what it held.
+pub(super) struct Sink<'a> {
+    app: &'a App,
+    source: &'a Source,
+    writing: Writing,
+    known: HashMap<String, SourceItem>,
+    seen: HashSet<String>,
+    report: SourceReport,
+}
+
+impl<'a> Sink<'a> {
+    pub(super) async fn new(app: &'a App, source: &'a Source) -> Result<Self, Fault> {
+        let writing = writing(source);
+        let items = app.catalog.source_items(&writing, source.id).await?;
+        let known = items.into_iter().map(|item| (item.name.clone(), item)).collect();
+        let (seen, report) = Default::default();
+        Ok(Sink { app, source, writing, known, seen, report })
+    }
+
+    pub(super) fn report(self) -> SourceReport {
+        self.report
+    }
+
+    /// The version of a file that is known; none where it is not, or nothing told it apart.
+    pub(super) fn version_of(&self, name: &str) -> Option<&str> {
+        self.known.get(name).map(|item| item.version.as_str()).filter(|version| !version.is_empty())
+    }
+
+    /// A file is there and is the one that is known.
+    pub(super) fn same(&mut self, name: &str) {
+        if self.seen.insert(name.to_string()) {
+            self.report.unchanged += 1;
+        }
+    }
+
+    /// A file is there and cannot be read.
+    pub(super) fn failed(&mut self, name: &str, why: impl Into<String>) {
+        self.seen.insert(name.to_string());
+        if self.report.failed.len() < MOST_FAILURES {
+            self.report.failed.push((name.to_string(), why.into()));
+        }
+    }
+
+    /// A file is there, with these bytes. What is of a kind that cannot be read is passed over.
+    pub(super) async fn put(&mut self, arrived: Arrived) -> Result<(), Fault> {
+        let name = arrived.name.clone();
+        if self.seen.contains(&name) {
+            return Ok(());
+        }
+        if arrived.bytes.is_empty() || parsers::kind::sniff(&arrived.bytes, &arrived.file_name).is_err() {
+            return Ok(());
+        }
+        self.seen.insert(name.clone());
+        match self.keep(arrived).await {
+            Ok(()) => Ok(()),
+            // What is wrong with one file is no reason to leave the others out; a full box is.
+            Err(fault) if matches!(fault.reason, Reason::InvalidParameter | Reason::TooLarge) => {
+                self.failed(&name, fault.cause);
+                Ok(())
+            }
+            Err(fault) => Err(fault),
+        }
+    }
+
+    async fn keep(&mut self, arrived: Arrived) -> Result<(), Fault> {
+        let Arrived { name, file_name, media_type, version, bytes } = arrived;
+        let sha256 = hexadecimal(&Sha256::digest(&bytes));
+        let known = self.known.get(&name);
+        if let Some(item) = known.filter(|item| item.sha256 == sha256) {
+            self.report.unchanged += 1;
+            if item.version != version {
+                let item = SourceItem { version, ..item.clone() };
+                self.app.catalog.put_source_item(&self.writing, self.source.id, item).await?;
+            }
+            return Ok(());
+        }
+        let file_name: FileName =
+            file_name.parse().map_err(|wrong: String| Fault::new(Reason::InvalidParameter, wrong))?;
+        let mut incoming = self.app.library.blobs.receive()?;
+        let staged = tokio::task::spawn_blocking(move || {
+            incoming.write(&bytes)?;
+            incoming.finish()
+        });
+        let staged = staged.await.map_err(Fault::internal)??;
+        let metadata =
+            Metadata::from_iter([("source".into(), json!(self.source.id)), ("origin".into(), json!(name))]);
+        let first = known.is_none();
+        let external_id = external_id(self.source.id, &name);
+        let uploaded = self.app.library.add(&self.writing, staged, |staged| NewFile {
+            name: file_name,
+            external_id: Some(external_id),
+            sha256: staged.sha256.clone(),
+            size: staged.size,
+            media_type,
+            tags: None,
+            // What its owner says of a file stays over its versions.
+            metadata: first.then_some(metadata),
+        });
+        let uploaded = uploaded.await?;
+        match uploaded.outcome {
+            UploadOutcome::Added => self.report.added += 1,
+            UploadOutcome::Replaced => self.report.changed += 1,
+            UploadOutcome::Known => self.report.unchanged += 1,
+        }
+        let item = SourceItem { name, file: uploaded.file.id, version, sha256 };
+        self.app.catalog.put_source_item(&self.writing, self.source.id, item).await
+    }
+
+    /// Deletes files that are gone there, if that is wanted. Where anything could not be read, what is missing may only be out of
+    /// sight; and where very much is missing, somebody is asked first.
+    pub(super) async fn delete_missing(&mut self) -> Result<(), Fault> {
+        if !self.source.delete_missing || !self.report.failed.is_empty() {
+            return Ok(());
+        }
+        let gone: Vec<SourceItem> =
+            self.known.values().filter(|item| !self.seen.contains(&item.name)).cloned().collect();
+        if is_much(gone.len(), self.known.len()) && !self.source.may_delete_many {
+            self.report.held_back = gone.len() as u64;
+            return Ok(());
+        }
+        for item in gone {
+            if self.app.library.delete(&self.writing, item.file).await?.is_some() {
+                self.report.removed += 1;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether so many files are gone that it may be a mistake: more than ten, and more than a quarter.
+fn is_much(gone: usize, known: usize) -> bool {
+    gone > FEW && gone * 4 > known
+}
+
+/// The id that a file of a source has in its box; a very long name is cut and told apart by a hash.
+fn external_id(source: SourceId, name: &str) -> String {
+    let id = format!("{source}:{name}");
+    if id.chars().count() <= LONGEST_ID {
+        return id;
+    }
+    let hash = hexadecimal(&Sha256::digest(name.as_bytes()));
+    let start: String = id.chars().take(LONGEST_ID - hash.len() - 1).collect();
+    format!("{start}#{hash}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_short_enough_and_different() {
+        let source = SourceId::generate();
+        assert_eq!(external_id(source, "a/b.md"), format!("{source}:a/b.md"));
+        let long = "x".repeat(300);
+        let ids = [external_id(source, &format!("{long}1")), external_id(source, &format!("{long}2"))];
+        assert!(ids[0] != ids[1] && ids.iter().all(|id| id.chars().count() == LONGEST_ID));
+    }
+
+    #[test]
+    fn more_than_ten_and_a_quarter_is_much() {
+        assert!(!is_much(10, 10) && !is_much(11, 44) && is_much(12, 44) && is_much(11, 11));
+    }
+}
