@@ -1,4 +1,4 @@
-"""Runs real clients of OpenAI's API and of MCP, from their registries, against a real quire server.
+"""Runs real clients of OpenAI's API and of MCP, from their registries, and our own against a real quire server.
 
     python3 tests/clients/run.py          needs target/debug/quire (or QUIRE_BINARY) and the models
 
@@ -27,6 +27,8 @@ PYTHON = {
     "stores_python": "openai==3.49.0",
     "mcp_python": "mcp==2.3.0",
     "fastmcp_python": "fastmcp==4.1.2",
+    "quire_python": [str(ROOT / "sdk" / "python")],
+    "retriever_python": [str(ROOT / "sdk" / "langchain"), str(ROOT / "sdk" / "python"), "langchain-tests"],
 }
 DOCUMENT = ("# Warranty\n\nThe warranty of the machine lasts two years from the day of purchase. Batteries are not covered.\n\n"
             "# Repairs\n\nRepairs are made by the workshop in Lyon within three weeks.\n")
@@ -67,11 +69,12 @@ def place(server, key=None):
 
 def python_client(package):
     """The interpreter that has a client, or why there is none. One environment a client: they disagree on versions."""
-    venv = FOLDER / package.split("==")[0]
+    packages = package if isinstance(package, list) else [package]
+    venv = FOLDER / pathlib.Path(packages[0].split("==")[0]).name
     python = venv / "bin" / "python"
     if not python.exists() and subprocess.run([sys.executable, "-m", "venv", venv], capture_output=True).returncode:
         return None, "python3 -m venv does not work here (on Debian: python3-venv)"
-    installed = subprocess.run([python, "-m", "pip", "install", "-q", package], capture_output=True, text=True)
+    installed = subprocess.run([python, "-m", "pip", "install", "-q", *packages], capture_output=True, text=True)
     return (None, f"pip cannot install it: {installed.stderr.strip()[-300:]}") if installed.returncode else (python, None)
 
 
@@ -88,6 +91,19 @@ def node_clients():
     for script in HERE.glob("*.mjs"):
         shutil.copy(script, folder)
     return folder, None
+
+
+def own_node_client(folder):
+    """Builds our client and installs it as others would; says why not."""
+    built = FOLDER / "quire-sdk"
+    shutil.rmtree(built, ignore_errors=True)
+    shutil.copytree(ROOT / "sdk" / "typescript", built, ignore=shutil.ignore_patterns("node_modules", "dist"))
+    for line, where in ((["npm", "install", "--no-audit", "--no-fund", "--loglevel=error"], built), (["npm", "pack", "--silent"], built),
+                        (["npm", "install", "--no-audit", "--no-fund", "--no-save", str(built / "quire-sdk-0.1.0.tgz")], folder)):
+        ran = subprocess.run(line, cwd=where, capture_output=True, text=True)
+        if ran.returncode:
+            return f"{' '.join(line)}: {(ran.stdout + ran.stderr).strip()[-500:]}"
+    return None
 
 
 def main():
@@ -129,7 +145,7 @@ def run(environment):
     failed = 0
     for name, package in PYTHON.items():
         python, why = python_client(package)
-        print(f"{name}, {package}" if python else f"skipped {name}: {why}", flush=True)
+        print(f"{name}, {package if isinstance(package, str) else 'ours'}" if python else f"skipped {name}: {why}", flush=True)
         if python:
             failed += subprocess.run([python, HERE / f"{name}.py"], env=environment, timeout=300).returncode != 0
     folder, why = node_clients()
@@ -138,6 +154,11 @@ def run(environment):
     for name in ("openai_node", "stores_node", "ai_node") if folder else ():
         print(name, flush=True)
         failed += subprocess.run(["node", f"{name}.mjs"], cwd=folder, env=environment, timeout=300).returncode != 0
+    if folder:
+        why = own_node_client(folder)
+        print(f"quire_node cannot be built: {why}" if why else "quire_node, ours", flush=True)
+        environment["QUIRE_SDK_README"] = str(ROOT / "sdk" / "typescript" / "README.md")
+        failed += bool(why) or subprocess.run(["node", "quire_node.mjs"], cwd=folder, env=environment, timeout=300).returncode != 0
     return failed
 
 
