@@ -28,7 +28,7 @@ pub(super) fn of_page(html: &str) -> Links {
         }
         let name_end = rest.find(|letter: char| !letter.is_ascii_alphanumeric()).unwrap_or(rest.len());
         let name = rest[..name_end].to_ascii_lowercase();
-        if !matches!(name.as_str(), "a" | "area" | "base" | "meta" | "script" | "style") {
+        if name.is_empty() {
             continue;
         }
         let (attributes, after) = attributes(&rest[name_end..]);
