@@ -1,5 +1,6 @@
 //! What fuzz targets do with bytes where the server is not needed for it; the replay of their corpus does the same.
 
+use engine::bundle;
 use engine::seams::catalog::Filter;
 use parsers::child::{Conversation, Heard};
 use parsers::{Limits, Sandbox};
@@ -32,5 +33,22 @@ pub(crate) fn child_messages(bytes: &[u8]) {
                 }
             }
         }
+    }
+}
+
+/// A bundle: the bytes as they are, and as frames (kind, length in two bytes, content) whose checksums are right.
+pub(crate) fn bundle(bytes: &[u8]) {
+    let _ = bundle::verify(bytes, |_| {});
+    let mut frames = Vec::new();
+    let mut rest = bytes;
+    while let Some((&[kind, low, high], after)) = rest.split_first_chunk::<3>() {
+        let length = usize::from(u16::from_le_bytes([low, high])).min(after.len());
+        let (content, next) = after.split_at(length);
+        frames.push((kind, content));
+        rest = next;
+    }
+    let Ok(sealed) = bundle::sealed(frames) else { return };
+    if let Ok((_, totals)) = bundle::verify(&sealed[..], |_| {}) {
+        assert!(totals.bytes <= sealed.len() as u64 && totals.pages <= sealed.len() as u64);
     }
 }

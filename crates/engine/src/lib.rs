@@ -7,12 +7,14 @@
 //! - [`search`]: query → recall → fuse → rerank → cite.
 //! - [`chat`]: understand → search → answer → verify.
 //! - [`blocking`], [`turnstile`]: work that ends with its request, and takes turns by account.
+//! - [`bundle`]: a box in one file.
 //! - [`cost`]: what a search and an answer cost. [`bounds`]: how much an account may hold.
 
 pub mod access;
 pub mod apikey;
 pub mod blocking;
 pub mod bounds;
+pub mod bundle;
 pub mod chat;
 pub mod cost;
 pub mod document;

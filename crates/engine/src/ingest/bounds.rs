@@ -9,12 +9,12 @@ use crate::{
 };
 
 /// Pages of one file: what parsers stop at too. The largest manuals have a few thousand.
-const MOST_PAGES: usize = 20_000;
+pub const MOST_PAGES: usize = 20_000;
 /// Bytes of text of one file: what parsers stop at too. The Bible is 4 MB; this is a shelf of books.
-const MOST_TEXT: usize = 64 << 20;
+pub const MOST_TEXT: usize = 64 << 20;
 /// Bytes of text on one page: parsers start a new page long before, and a page is taken apart whole, which takes about
 /// fifty times its size where every line is a heading.
-const MOST_TEXT_ON_A_PAGE: usize = 2 << 20;
+pub const MOST_TEXT_ON_A_PAGE: usize = 2 << 20;
 /// Characters of a title: it is put before every passage of the file.
 const LONGEST_TITLE: usize = 300;
 /// Characters of what a page calls itself: a slide's title is the longest.

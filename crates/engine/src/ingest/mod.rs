@@ -7,9 +7,9 @@ mod relocate;
 
 use std::{collections::BTreeMap, path::Path, sync::Arc, time::Duration};
 
-pub use bounds::MOST_PASSAGES;
+pub use bounds::{MOST_PAGES, MOST_PASSAGES, MOST_TEXT, MOST_TEXT_ON_A_PAGE};
 pub use reindex::Draft;
-pub use relocate::{Relocation, compare};
+pub use relocate::{Relocation, compare, stored_whole};
 
 use crate::{
     Fault, Reason,

@@ -8,6 +8,7 @@ use super::reindex::stored;
 use crate::{
     Fault,
     access::Writing,
+    document::Document,
     ids::{ChunkId, FileId},
     seams::index::{Held, Index, IndexedChunk},
 };
@@ -98,18 +99,27 @@ async fn copy(
     held: &Held,
     model: &str,
 ) -> Result<(), Fault> {
-    let document = stored(from, writing, held).await?;
-    let chunks = chunks(from, writing, held).await?;
-    if chunks.len() as u64 != held.chunks || document.pages.len() as u64 != held.pages {
-        // Stored again meanwhile: the next catching up sees its new revision.
-        return Ok(());
-    }
+    // Stored again meanwhile: the next catching up sees its new revision.
+    let Some((document, chunks)) = stored_whole(from, writing, held).await? else { return Ok(()) };
     let (document, chunks) = (Arc::new(document), Arc::from(chunks));
     to.replace(writing, held.file, &document, &chunks, model).await?;
     if digest_of(&document.pages, &chunks) != digest(to, writing, held).await? {
         return Err(Fault::internal(format!("the copy of {} is not what was copied", held.file)));
     }
     Ok(())
+}
+
+/// Everything that the index has of a file; `None` where it was stored again meanwhile.
+pub async fn stored_whole(
+    index: &dyn Index,
+    writing: &Writing,
+    held: &Held,
+) -> Result<Option<(Document, Vec<IndexedChunk>)>, Fault> {
+    let document = stored(index, writing, held).await?;
+    let chunks = chunks(index, writing, held).await?;
+    let whole = chunks.len() as u64 == held.chunks && document.pages.len() as u64 == held.pages;
+    let same = index.revision(writing.reading(), held.file).await? == Some(held.revision);
+    Ok((whole && same).then_some((document, chunks)))
 }
 
 async fn chunks(index: &dyn Index, writing: &Writing, held: &Held) -> Result<Vec<IndexedChunk>, Fault> {

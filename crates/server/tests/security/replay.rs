@@ -120,6 +120,11 @@ fn what_a_child_says_does_not_panic_its_parent() {
 }
 
 #[test]
+fn bundles_are_read_or_refused_without_a_panic() {
+    replay("bundle", MANY, inputs::bundle);
+}
+
+#[test]
 fn keys_in_hostile_text_are_found_or_not_without_a_panic() {
     replay("key", MANY, |bytes| {
         let text = String::from_utf8_lossy(bytes);
