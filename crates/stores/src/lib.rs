@@ -12,10 +12,12 @@ mod scaled;
 mod scrub;
 #[cfg(test)]
 mod side_by_side;
+mod snapshot;
 
 use std::{fs, os::unix::fs::DirBuilderExt, path::Path};
 
 pub use error::Error;
+pub use snapshot::{check, snapshot};
 
 /// Creates a folder that only its owner can enter, where there is none.
 pub fn make_private_folder(path: &Path) -> Result<(), Error> {

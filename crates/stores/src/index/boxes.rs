@@ -169,11 +169,15 @@ impl Boxes {
         }
     }
 
-    /// Identifiers begin with the time they were made at, so their last byte spreads them evenly over 256 folders.
     fn folder(&self, id: BoxId) -> PathBuf {
-        let [.., last] = *id.as_bytes();
-        Path::new(&self.root).join("boxes").join(format!("{last:02x}")).join(id.to_string())
+        folder_of(&self.root, id)
     }
+}
+
+/// Identifiers begin with the time they were made at, so their last byte spreads them evenly over 256 folders.
+pub(super) fn folder_of(root: &Path, id: BoxId) -> PathBuf {
+    let [.., last] = *id.as_bytes();
+    root.join("boxes").join(format!("{last:02x}")).join(id.to_string())
 }
 
 /// Removes a folder with all in it, if it is there.

@@ -11,6 +11,7 @@
 mod boxes;
 #[cfg(test)]
 mod contract;
+pub mod copies;
 mod open;
 mod postgres;
 mod rows;
