@@ -102,7 +102,7 @@ impl RemoteEmbedder {
     /// Prepares to talk to the endpoint; nothing is sent yet.
     pub fn new(remote: Remote, shape: RemoteShape) -> Result<Self, Fault> {
         Ok(RemoteEmbedder {
-            id: format!("{}@remote/{}", remote.model, shape.dimensions),
+            id: Self::id_of(&remote.model, shape.dimensions),
             model: remote.model.clone(),
             client: Client::new(remote)?,
             dimensions: shape.dimensions,
@@ -110,6 +110,11 @@ impl RemoteEmbedder {
             max_tokens: shape.max_tokens,
             prefixes: [shape.query_prefix, shape.passage_prefix],
         })
+    }
+
+    /// What the vectors of a remote model are known by.
+    pub fn id_of(model: &str, dimensions: usize) -> String {
+        format!("{model}@remote/{dimensions}")
     }
 
     async fn embed_some(&self, texts: &[String]) -> Result<Vec<Embedding>, Fault> {

@@ -24,7 +24,8 @@ use crate::Error;
 #[async_trait]
 impl Boxes for Sql {
     async fn add_box(&self, name: BoxName, owner: UserId) -> Result<BoxRecord, Fault> {
-        let record = BoxRecord { id: BoxId::generate(), name, created_at: now_to_the_millisecond() };
+        let (id, created_at) = (BoxId::generate(), now_to_the_millisecond());
+        let record = BoxRecord { id, name, created_at, retention_days: None };
         let added = record.clone();
         let limits = self.bounds.clone();
         self.database
@@ -42,13 +43,15 @@ impl Boxes for Sql {
     }
 
     async fn boxes(&self) -> Result<Vec<BoxRecord>, Fault> {
-        let sql = "select id, name, created_at from boxes where deleting_at is null order by created_at, id";
+        let sql = "select id, name, created_at, retention_days from boxes
+                   where deleting_at is null order by created_at, id";
         let boxes = self.database.read(|t| t.all(sql, &[])?.iter().map(read_box).collect());
         Ok(boxes?)
     }
 
     async fn boxes_of(&self, readings: &[Reading]) -> Result<Vec<BoxRecord>, Fault> {
-        let sql = "select id, name, created_at from boxes where id = $1 and deleting_at is null";
+        let sql =
+            "select id, name, created_at, retention_days from boxes where id = $1 and deleting_at is null";
         let mut boxes = self.database.read(|t| {
             let rows =
                 readings.iter().filter_map(|reading| t.first(sql, &[reading.box_id().into()]).transpose());
@@ -286,5 +289,6 @@ fn shard(row: &Row) -> Result<u32, Error> {
 }
 
 fn read_box(row: &Row) -> Result<BoxRecord, Error> {
-    Ok(BoxRecord { id: row.parse(0)?, name: row.parse(1)?, created_at: row.time(2)? })
+    let days = row.optional(3, Row::integer)?.map(|days| u32::try_from(days).unwrap_or(u32::MAX));
+    Ok(BoxRecord { id: row.parse(0)?, name: row.parse(1)?, created_at: row.time(2)?, retention_days: days })
 }

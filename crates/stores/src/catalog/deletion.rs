@@ -98,7 +98,8 @@ impl Deletions for Sql {
         let box_id = writing.box_id();
         self.database
             .write_and_wipe(move |t| {
-                let sql = "delete from boxes where id = $1 and deleting_at is not null";
+                let sql =
+                    "delete from boxes where id = $1 and deleting_at is not null and arriving_until is null";
                 t.execute(sql, &[box_id.into()])?;
                 Ok(())
             })
@@ -106,7 +107,7 @@ impl Deletions for Sql {
     }
 
     async fn half_deleted_boxes(&self) -> Result<Vec<BoxId>, Fault> {
-        let sql = "select id from boxes where deleting_at is not null order by id";
+        let sql = "select id from boxes where deleting_at is not null and arriving_until is null order by id";
         Ok(self.database.read(|t| t.all(sql, &[])?.iter().map(|row| row.parse(0)).collect())?)
     }
 

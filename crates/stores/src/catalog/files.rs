@@ -25,7 +25,7 @@ use crate::{Error, blobs::hexadecimal};
 
 pub(super) const SELECT: &str = "select f.id, f.box_id, f.name, f.external_id, f.sha256, f.size, f.media_type, f.status,
     f.progress_done, f.progress_total, f.error, f.warnings, f.language, f.metadata, f.pages, f.characters, f.chunks,
-    f.created_at, f.updated_at, f.indexed_at from files f";
+    f.created_at, f.updated_at, f.indexed_at, f.expires_at from files f";
 
 #[async_trait]
 impl Files for Sql {
@@ -162,6 +162,7 @@ pub(super) fn read(transaction: &Transaction<'_>, row: &Row) -> Result<FileRecor
         created_at: row.time(17)?,
         updated_at: row.time(18)?,
         indexed_at: row.optional(19, Row::time)?,
+        expires_at: row.optional(20, Row::time)?,
     })
 }
 
@@ -244,9 +245,16 @@ fn change(
         transaction.execute(sql, &[external_id.as_str().into(), file.into()])?;
     }
     let name = changes.name.as_ref().unwrap_or(&known.name);
+    let expires_at = changes.expires_at.unwrap_or(known.expires_at);
     transaction.execute(
-        "update files set name = $1, metadata = $2, updated_at = $3 where id = $4",
-        &[name.as_str().into(), as_json(&metadata).into(), Timestamp::now().into(), file.into()],
+        "update files set name = $1, metadata = $2, updated_at = $3, expires_at = $4 where id = $5",
+        &[
+            name.as_str().into(),
+            as_json(&metadata).into(),
+            Timestamp::now().into(),
+            expires_at.into(),
+            file.into(),
+        ],
     )?;
     set_tags(transaction, file, changes.tags.as_deref())?;
     Ok(find(transaction, box_id, file)?)

@@ -1,5 +1,6 @@
 //! The catalog: one SQL text, in a `SQLite` file or on a `PostgreSQL` server; every table has its file here.
 
+mod arrivals;
 mod attempts;
 mod audit;
 mod bounds;
@@ -21,6 +22,7 @@ mod onetime;
 mod postgres;
 mod questions;
 mod reindex;
+mod retention;
 mod sessions;
 mod signin;
 mod sources;

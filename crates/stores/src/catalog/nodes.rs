@@ -89,6 +89,10 @@ impl Nodes for Sql {
             .map(drop)
     }
 
+    async fn clock(&self) -> Result<Timestamp, Fault> {
+        Ok(self.database.read(|t| t.now())?)
+    }
+
     async fn bury_nodes(&self, silent_for: Duration) -> Result<u64, Fault> {
         // Most of the time all nodes are alive, and checking that should delay nobody.
         let dead = "select 1 from nodes where id <> $3 and (heard_at < $1 or heard_at > $2) union all

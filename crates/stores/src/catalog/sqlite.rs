@@ -161,12 +161,8 @@ fn commit_together(connection: &Connection, path: &Path, waiting: Vec<Work>) -> 
     }
     let wiped = !(wipes || scrub::is_due(path)) || wipe(connection, path);
     // Work that never ran drops its sender, which its caller sees as a closed store.
-    let failure = outcome.err().map(|error| error.to_string());
     for answer in answers {
-        answer(match &failure {
-            None => Ok(()),
-            Some(text) => Err(Error::Corrupt(format!("commit failed: {text}"))),
-        });
+        answer(outcome.as_ref().map(|_| ()).map_err(Error::of_commit));
     }
     wiped
 }

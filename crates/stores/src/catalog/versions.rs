@@ -83,8 +83,8 @@ fn insert(transaction: &Transaction<'_>, box_id: BoxId, new: &NewFile) -> Result
     let metadata = new.metadata.clone().unwrap_or_default();
     transaction.execute(
         "insert into files (id, box_id, name, external_id, sha256, size, media_type, status, progress_done, warnings,
-         metadata, pages, characters, chunks, created_at, updated_at)
-         values ($1, $2, $3, $4, $5, $6, $7, 'queued', 0, '[]', $8, 0, 0, 0, $9, $9)",
+         metadata, pages, characters, chunks, created_at, updated_at, expires_at)
+         values ($1, $2, $3, $4, $5, $6, $7, 'queued', 0, '[]', $8, 0, 0, 0, $9, $9, $10)",
         &[
             id.into(),
             box_id.into(),
@@ -95,6 +95,7 @@ fn insert(transaction: &Transaction<'_>, box_id: BoxId, new: &NewFile) -> Result
             new.media_type.as_str().into(),
             as_json(&metadata).into(),
             now.into(),
+            new.expires_at.into(),
         ],
     )?;
     enqueue(transaction, box_id, id, now)?;
@@ -111,8 +112,15 @@ fn update(
     let now = Timestamp::now();
     let metadata = new.metadata.clone().unwrap_or_else(|| known.metadata.clone());
     transaction.execute(
-        "update files set external_id = coalesce($1, external_id), metadata = $2, updated_at = $3 where id = $4",
-        &[new.external_id.clone().into(), as_json(&metadata).into(), now.into(), known.id.into()],
+        "update files set external_id = coalesce($1, external_id), metadata = $2, updated_at = $3, expires_at = $4
+         where id = $5",
+        &[
+            new.external_id.clone().into(),
+            as_json(&metadata).into(),
+            now.into(),
+            new.expires_at.or(known.expires_at).into(),
+            known.id.into(),
+        ],
     )?;
     let waiting = waiting(transaction, known.id)?;
     let newest = waiting.as_ref().unwrap_or(&known.sha256);
@@ -124,6 +132,8 @@ fn update(
         }
         return Ok((UploadOutcome::Known, Vec::new()));
     }
+    let sql = "update files set uploaded_at = $1 where id = $2";
+    transaction.execute(sql, &[now.into(), known.id.into()])?;
     if known.indexed_at.is_some() {
         transaction.execute(
             "update files set next_sha256 = $1, next_size = $2, next_name = $3 where id = $4",

@@ -386,6 +386,7 @@ impl Side {
                     media_type: "text/plain".into(),
                     tags: tags.as_ref().map(|tags| labels(tags)),
                     metadata: Some(Metadata::from([("year".into(), json!(*content as i64 - 1))])),
+                    expires_at: None,
                 };
                 match catalog.add_file(&Writing::for_operator(self.box_at(*in_box)), file).await {
                     Err(fault) => format!("{:?}", fault.reason),
@@ -412,6 +413,7 @@ impl Side {
                     metadata: metadata
                         .as_ref()
                         .map(|number| Metadata::from([("year".into(), value(number))])),
+                    expires_at: None,
                 };
                 let changed = catalog.change_file(&Writing::for_operator(box_id), file, changes).await;
                 said(changed.map(|changed| changed.map(|file| self.shown(&file))))

@@ -35,6 +35,9 @@ pub enum Action {
     BoxRenamed,
     BoxDeleted,
     BoxHandedOver,
+    RetentionChanged,
+    BoxExported,
+    BoxImported,
     MemberInvited,
     MemberAdded,
     MemberChanged,
@@ -43,6 +46,7 @@ pub enum Action {
     FileChanged,
     FileReadAgain,
     FileDeleted,
+    FileExpired,
     FileDownloaded,
     KeyMade,
     KeyRevoked,
@@ -56,7 +60,7 @@ pub enum Action {
 
 impl Action {
     /// All of them.
-    pub const ALL: [Action; 36] = [
+    pub const ALL: [Action; 40] = [
         Action::SignedIn,
         Action::SignInFailed,
         Action::SignedOut,
@@ -76,6 +80,9 @@ impl Action {
         Action::BoxRenamed,
         Action::BoxDeleted,
         Action::BoxHandedOver,
+        Action::RetentionChanged,
+        Action::BoxExported,
+        Action::BoxImported,
         Action::MemberInvited,
         Action::MemberAdded,
         Action::MemberChanged,
@@ -84,6 +91,7 @@ impl Action {
         Action::FileChanged,
         Action::FileReadAgain,
         Action::FileDeleted,
+        Action::FileExpired,
         Action::FileDownloaded,
         Action::KeyMade,
         Action::KeyRevoked,
@@ -117,6 +125,9 @@ impl Action {
             Action::BoxRenamed => "box_renamed",
             Action::BoxDeleted => "box_deleted",
             Action::BoxHandedOver => "box_handed_over",
+            Action::RetentionChanged => "retention_changed",
+            Action::BoxExported => "box_exported",
+            Action::BoxImported => "box_imported",
             Action::MemberInvited => "member_invited",
             Action::MemberAdded => "member_added",
             Action::MemberChanged => "member_changed",
@@ -125,6 +136,7 @@ impl Action {
             Action::FileChanged => "file_changed",
             Action::FileReadAgain => "file_read_again",
             Action::FileDeleted => "file_deleted",
+            Action::FileExpired => "file_expired",
             Action::FileDownloaded => "file_downloaded",
             Action::KeyMade => "key_made",
             Action::KeyRevoked => "key_revoked",

@@ -41,6 +41,8 @@ pub struct BoxRecord {
     pub name: BoxName,
     /// When it was created.
     pub created_at: Timestamp,
+    /// After how many days its files are deleted; `None`: never.
+    pub retention_days: Option<u32>,
 }
 
 /// How much is in a box.

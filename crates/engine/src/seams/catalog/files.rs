@@ -149,6 +149,9 @@ pub struct FileRecord {
     pub updated_at: Timestamp,
     /// When its content last became searchable; `None`: never yet.
     pub indexed_at: Option<Timestamp>,
+    /// When it is deleted by itself; `None`: never, unless its box says so.
+    #[serde(default)]
+    pub expires_at: Option<Timestamp>,
 }
 
 /// An original that was received, to become a file or a new version of one.
@@ -168,6 +171,8 @@ pub struct NewFile {
     pub tags: Option<Vec<String>>,
     /// Metadata; `None` keeps what the file has.
     pub metadata: Option<Metadata>,
+    /// When it is deleted by itself; `None` keeps what the file has.
+    pub expires_at: Option<Timestamp>,
 }
 
 /// What became of an upload.
@@ -203,6 +208,8 @@ pub struct FileChanges {
     pub tags: Option<Vec<String>>,
     /// Metadata to lay over what is there; a null takes an entry away.
     pub metadata: Option<Metadata>,
+    /// Another time when it is deleted by itself; `Some(None)`: never.
+    pub expires_at: Option<Option<Timestamp>>,
 }
 
 /// What to list files by.

@@ -1,5 +1,6 @@
 //! Users, boxes, roles, keys, sign-ins, files, jobs, usage and the audit log: the small, precious records.
 
+mod arrivals;
 mod attempts;
 mod audit;
 mod boxes;
@@ -12,6 +13,7 @@ mod nodes;
 mod onetime;
 mod questions;
 mod reindex;
+mod retention;
 mod sessions;
 mod signin;
 mod sources;
@@ -20,6 +22,7 @@ mod uploads;
 mod users;
 mod webhooks;
 
+pub use arrivals::{Arrivals, ArrivingFile, BoxSettings, NewArrival, WaitingVersion};
 pub use attempts::{Attempts, Begun, IdempotencyKey, KeptAnswer, NewAttempt};
 pub use audit::{Action, Audit, AuditPage, Entry, NewEntry};
 pub use boxes::{BoxName, BoxRecord, BoxTotals, Boxes, Member};
@@ -39,6 +42,7 @@ pub use questions::{
     LOW_SCORE, NewQuestion, Outcome, Question, QuestionId, QuestionQuery, Questions, Rating, Trouble,
 };
 pub use reindex::{RecentQuery, ReindexAction, ReindexState, Reindexing};
+pub use retention::{MOST_DAYS, Retention};
 pub use sessions::{NewSession, Session, SessionRecord, Sessions, TokenHash};
 pub use signin::{Guest, Identity, Place, SignIns, Stored, Subject};
 pub use sources::{NewSource, Source, SourceItem, SourceKind, SourceReport, SourceSettings, Sources};
@@ -59,6 +63,8 @@ pub trait Catalog:
     + Files
     + Uploads
     + Deletions
+    + Arrivals
+    + Retention
     + Jobs
     + Reindexing
     + Units
@@ -81,6 +87,8 @@ impl<T> Catalog for T where
         + Files
         + Uploads
         + Deletions
+        + Arrivals
+        + Retention
         + Jobs
         + Reindexing
         + Units

@@ -3,6 +3,7 @@
 use std::{any::Any, time::Duration};
 
 use async_trait::async_trait;
+use jiff::Timestamp;
 use tokio::sync::broadcast;
 
 use super::files::{FileRecord, FileStatus};
@@ -62,6 +63,9 @@ pub trait Nodes: Send + Sync {
 
     /// Says that this node is alive, at the time of the clock that all nodes share.
     async fn beat_node(&self) -> Result<(), Fault>;
+
+    /// The time by the clock that all nodes share.
+    async fn clock(&self) -> Result<Timestamp, Fault>;
 
     /// Frees what other nodes had in progress that have said nothing for so long, by the clock that all share: their jobs are queued again, their units
     /// given back, their idempotency keys freed and their reindexings wanted again. Says how many nodes those were.

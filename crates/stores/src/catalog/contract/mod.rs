@@ -1,5 +1,6 @@
 //! What every catalog must do, run against each of them.
 
+mod arrivals;
 mod attempts;
 mod bounds;
 mod cut;
@@ -8,6 +9,7 @@ mod deletion;
 mod identity;
 mod nodes;
 mod questions;
+mod retention;
 mod sources;
 mod tries;
 mod units;
@@ -390,6 +392,7 @@ fn upload(name: &str, content: &str, external_id: Option<&str>) -> NewFile {
         media_type: "text/plain".into(),
         tags: Some(vec!["b".into(), "a".into()]),
         metadata: None,
+        expires_at: None,
     }
 }
 

@@ -25,6 +25,8 @@ const STEPS: &[Step] = &[
     Step::adding(include_str!("20261126_uploads.sql")),
     Step::adding(include_str!("20261127_questions.sql")),
     Step::adding(include_str!("20261128_sources.sql")),
+    Step::adding(include_str!("20261129_arrivals.sql")),
+    Step::adding(include_str!("20261129_retention.sql")),
 ];
 
 /// Files that have seen fewer steps were written before deleted text was overwritten wherever it had been.
