@@ -47,6 +47,17 @@ impl Models {
         Ok(Models { embedder, reranker })
     }
 
+    /// The id of the embedder that the settings name and the length of its vectors, without loading it.
+    pub fn embedder_known_as(settings: &ModelSettings, data: &Path) -> Result<(String, usize)> {
+        let (name, dimensions) = (&settings.embedder, settings.embedder_dimensions);
+        if is_remote(name) {
+            return Ok((RemoteEmbedder::id_of(&settings.embedder_model, dimensions), dimensions));
+        }
+        let folder = Folder::open(&folder(settings, name, data)?);
+        let folder = folder.with_context(|| format!("cannot load the model `{name}`"))?;
+        Ok((folder.id.clone(), folder.shape.width))
+    }
+
     /// What the settings name, without loading it: the kind of model, and its id, folder and hash, or what is wrong.
     pub fn describe(settings: &ModelSettings, data: &Path) -> Vec<(&'static str, Result<String>)> {
         let named = [("embedder", &settings.embedder), ("reranker", &settings.reranker)];

@@ -92,6 +92,36 @@ fn a_folder_is_moved_to_servers_and_back() {
 }
 
 #[test]
+fn a_box_goes_to_servers_and_back_as_one_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(config) = settings(folder.path()) else { return };
+    let on_servers = ["--config", config.as_str()];
+    let (before, node, after) =
+        (folder.path().join("before"), folder.path().join("node"), folder.path().join("after"));
+    let with_config = |data: &Path, line: &[&str]| {
+        let line: Vec<&str> = line.iter().chain(&on_servers).copied().collect();
+        plain(data, &line)
+    };
+    let key = papers(&before, plain);
+    fill(&before, &[], &key);
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
+    let (out, back) = (path("out.quire"), path("back.quire"));
+    let made = said(plain(&before, &["export", "Papers", &out]));
+    said(with_config(&node, &["user", "add", "ada@example.org"]));
+    let moved = said(with_config(&node, &["import", &out]));
+    assert_eq!((&moved["boxId"], &moved["embeddedAgain"]), (&made["boxId"], &0.into()), "{moved}");
+    let key = said(with_config(&node, &["key", "add", "--user", "ada@example.org"]));
+    let found_there = found(&node, &on_servers, key["key"].as_str().unwrap(), "walking a puppy");
+    assert_eq!(found_there[0], "pets.txt");
+    let again = said(with_config(&node, &["export", "Papers", &back]));
+    assert_eq!(made["contents"], again["contents"], "nothing was lost on the way");
+    said(plain(&after, &["user", "add", "ada@example.org"]));
+    said(plain(&after, &["import", &back]));
+    let key = said(plain(&after, &["key", "add", "--user", "ada@example.org"]));
+    assert_eq!(found(&after, &[], key["key"].as_str().unwrap(), "engine oil")[0], "cars.txt");
+}
+
+#[test]
 fn a_box_moves_to_another_cluster_and_back() {
     let folder = tempfile::tempdir().unwrap();
     let Some(config) = settings(folder.path()) else { return };
