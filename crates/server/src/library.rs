@@ -8,8 +8,8 @@ use engine::{
     ids::{BoxId, FileId},
     seams::{
         catalog::{
-            BoxTotals, Catalog, Change, Claim, Deletion, FileRecord, FileStatus, Held, NewFile, Upload,
-            Uploaded,
+            Action, BoxTotals, Catalog, Change, Claim, Deletion, FileRecord, FileStatus, Held, NewEntry,
+            NewFile, Upload, Uploaded,
         },
         index::{Index, Removed},
     },
@@ -23,6 +23,8 @@ use tokio_util::sync::CancellationToken;
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// After how many such looks originals are compared with what files want: once a day.
 const SWEEP_AFTER: u32 = 24 * 60 * 60;
+/// Expired files deleted in one go, before other deletions have their turn.
+const EXPIRED_AT_ONCE: u32 = 100;
 /// Events kept for a listener that is slow; one that is slower misses some and is told so.
 const EVENTS_KEPT: usize = 1024;
 
@@ -169,6 +171,32 @@ impl Library {
         Ok(Receipt { file, originals: last_of_box, removed })
     }
 
+    /// Deletes files whose time is over, each with its line in the audit log. Another node may be at the same one: then it
+    /// is gone when we come to it.
+    pub async fn end_files(self: &Arc<Self>, now: Timestamp) -> Result<(), Fault> {
+        for (writing, file) in self.catalog.expired_files(now, EXPIRED_AT_ONCE).await? {
+            let Some(Receipt { file, originals, removed }) = self.delete(&writing, file).await? else {
+                continue;
+            };
+            let name: String = file.name.as_str().chars().take(150).collect();
+            let target = format!(
+                "{name}: {originals} originals, {} pages, {} chunks, {} vectors removed",
+                removed.pages, removed.chunks, removed.vectors
+            );
+            let entry = NewEntry {
+                at: Timestamp::now(),
+                user: None,
+                who: "retention".into(),
+                address: String::new(),
+                box_id: Some(file.box_id),
+                action: Action::FileExpired,
+                target,
+            };
+            self.catalog.note(entry).await?;
+        }
+        Ok(())
+    }
+
     /// Removes an original that no file refers to.
     pub async fn remove_original(&self, sha256: &str) -> Result<bool, Fault> {
         let _claimed = self.catalog.claim(Claim::Original(sha256.to_string())).await?;
@@ -202,14 +230,22 @@ impl Library {
         self.catalog.finish_delete_box(&writing).await
     }
 
+    /// Removes what was brought so far of a box that will not arrive.
+    pub async fn give_up_arrival(&self, writing: &Writing) -> Result<(), Fault> {
+        self.catalog.give_up_arrival(writing).await?;
+        self.finish_delete_box(writing.box_id()).await
+    }
+
     /// After a crash: finishes what was begun, before anything new comes in.
     pub async fn recover(&self) -> Result<(), Fault> {
         self.blobs.recover(|sha256| async move { self.catalog.original_is_wanted(&sha256).await }).await?;
         self.finish_deletions().await
     }
 
-    /// Finishes deletions that were begun: by a node that died, or by a command that left them to this server.
+    /// Finishes deletions that were begun: by a node that died, or by a command that left them to this server. What an
+    /// import that died has brought goes the same way.
     pub async fn finish_deletions(&self) -> Result<(), Fault> {
+        self.catalog.give_up_abandoned_arrivals().await?;
         for box_id in self.catalog.half_deleted_boxes().await? {
             self.finish_delete_box(box_id).await?;
         }
@@ -232,11 +268,14 @@ impl Library {
 
     /// Finishes deletions and removes what a crash left behind, until shutdown. The server answers requests meanwhile: to
     /// list a large bucket takes minutes.
-    pub async fn tend(&self, shutdown: CancellationToken) {
+    pub async fn tend(self: &Arc<Self>, shutdown: CancellationToken) {
         let mut looks: u32 = 0;
         loop {
             if let Err(fault) = self.finish_deletions().await {
                 tracing::warn!(error = ?fault, "Could not finish a deletion; it is tried again");
+            }
+            if let Err(fault) = self.end_files(Timestamp::now()).await {
+                tracing::warn!(error = ?fault, "Could not delete files that have expired; it is tried again");
             }
             if let Err(fault) = self.end_uploads().await {
                 tracing::warn!(error = ?fault, "Could not remove uploads that have expired; it is tried again");

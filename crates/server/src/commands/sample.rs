@@ -32,6 +32,7 @@ pub(super) async fn sample_box(library: &Library, owner: UserId) -> Result<(BoxR
             media_type: "text/markdown".into(),
             tags: None,
             metadata: None,
+            expires_at: None,
         };
         library.add(&Writing::for_operator(record.id), incoming.finish()?, describe).await?;
     }

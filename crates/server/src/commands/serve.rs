@@ -290,6 +290,9 @@ async fn sweep(app: App, shutdown: CancellationToken) {
             app.catalog.free_abandoned_attempts(now).await?;
             app.catalog.forget_old_answers(now).await?;
             app.questions.forget(&*app.catalog, now).await?;
+            if let Some(since) = app.config.retention.audit_since(now) {
+                app.catalog.forget_audit(since).await?;
+            }
             sessions::sweep(&*app.catalog, now).await
         };
         if let Err(fault) = swept.await {

@@ -23,6 +23,7 @@ use engine::seams::{
     catalog::{Inviters, MostInvitations},
     limiter::{Limit, Limits},
 };
+use jiff::{SignedDuration, Timestamp};
 use serde::Deserialize;
 
 /// Everything that can be set.
@@ -73,6 +74,8 @@ pub struct Config {
     pub accounts: Accounts,
     /// Signing in to the dashboard with an account at a provider.
     pub oidc: Oidc,
+    /// What is kept for a time only.
+    pub retention: RetentionSettings,
     /// What is logged, and how.
     pub log: Log,
 }
@@ -412,6 +415,22 @@ impl fmt::Debug for Oidc {
             .field("issuer", &self.issuer)
             .field("client_id", &self.client_id)
             .finish_non_exhaustive()
+    }
+}
+
+/// `[retention]`
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RetentionSettings {
+    /// Days that lines of the audit log are kept; 0: for ever.
+    pub audit_days: u32,
+}
+
+impl RetentionSettings {
+    /// Lines of the audit log that are older than this go; `None`: none does.
+    pub fn audit_since(&self, now: Timestamp) -> Option<Timestamp> {
+        let days = i64::from(self.audit_days);
+        (days > 0).then(|| now.checked_sub(SignedDuration::from_hours(24 * days)).unwrap_or(Timestamp::MIN))
     }
 }
 

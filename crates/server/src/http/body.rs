@@ -9,7 +9,7 @@ use axum::{
 };
 use engine::{Fault, Reason};
 use futures::{Stream, StreamExt};
-use serde::de::DeserializeOwned;
+use serde::{Deserialize as _, de::DeserializeOwned};
 use serde_json::Value;
 use serde_path_to_error::Segment;
 
@@ -46,6 +46,15 @@ impl<T: DeserializeOwned> FromRequest<App> for JsonBody<T> {
         body.warnings.extend(ignored);
         Ok(body)
     }
+}
+
+/// Reads a field that can be taken away: left out is `None`, null is `Some(None)`.
+pub(crate) fn given<'de, D, T>(deserializer: D) -> Result<Option<Option<T>>, D::Error>
+where
+    D: serde::Deserializer<'de>,
+    T: serde::Deserialize<'de>,
+{
+    Option::deserialize(deserializer).map(Some)
 }
 
 fn must_be_json(content_type: Option<&[u8]>) -> Result<(), Fault> {

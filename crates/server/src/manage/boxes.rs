@@ -3,7 +3,7 @@
 use engine::{
     Fault,
     access::{Acting, Managing, Owning, Reading, no_such_box},
-    seams::catalog::{Action, BoxName, BoxRecord},
+    seams::catalog::{Action, BoxName, BoxRecord, MOST_DAYS},
 };
 
 use super::By;
@@ -23,6 +23,21 @@ pub(crate) async fn rename(by: &By, managing: &Managing, name: BoxName) -> Resul
     let target = format!("{} to {}", before.name.as_str(), name.as_str());
     by.app.catalog.rename_box(managing, name).await?;
     by.note(Action::BoxRenamed, Some(before.id), target).await
+}
+
+/// Says after how many days the files of a box are deleted.
+pub(crate) async fn keep_for(by: &By, managing: &Managing, days: Option<u32>) -> Result<(), Fault> {
+    if days.is_some_and(|days| !(1..=MOST_DAYS).contains(&days)) {
+        let cause = format!("`retentionDays` must be a whole number from 1 to {MOST_DAYS}, or null");
+        return Err(Fault::invalid("retentionDays", cause));
+    }
+    let before = record(by, managing.reading()).await?;
+    by.app.catalog.set_retention(managing, days).await?;
+    let target = match days {
+        Some(days) => format!("{}: {days} days", before.name.as_str()),
+        None => format!("{}: no end", before.name.as_str()),
+    };
+    by.note(Action::RetentionChanged, Some(before.id), target).await
 }
 
 /// Deletes a box with everything in it.

@@ -133,6 +133,7 @@ impl<'a> Sink<'a> {
             tags: None,
             // What its owner says of a file stays over its versions.
             metadata: first.then_some(metadata),
+            expires_at: None,
         });
         let uploaded = uploaded.await?;
         match uploaded.outcome {

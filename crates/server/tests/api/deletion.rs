@@ -169,6 +169,7 @@ async fn a_file_that_kills_the_server_three_times_is_not_read_again() {
         media_type: "text/plain".into(),
         tags: None,
         metadata: None,
+        expires_at: None,
     };
     let file = catalog.add_file(&writing, new).await.unwrap().file.id;
     for deaths in 0..3 {
@@ -199,6 +200,7 @@ async fn tries_that_failed_for_another_reason_are_no_deaths() {
         media_type: "text/plain".into(),
         tags: None,
         metadata: None,
+        expires_at: None,
     };
     beside.add_file(&writing, new).await.unwrap();
     for _ in 0..3 {

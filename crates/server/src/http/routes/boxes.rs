@@ -20,7 +20,7 @@ use crate::{
     http::{
         actor::Actor,
         auth::{Asking, Founder, ManagingBox, OwningBox, Reader, ReadingBox},
-        body::JsonBody,
+        body::{self, JsonBody},
         error::{ErrorEnvelope, Failure},
         idempotency::Founded,
         query::{Nothing, Parameters},
@@ -40,6 +40,9 @@ pub(super) struct BoxObject {
     role: Option<Role>,
     /// How many files it has.
     files: u64,
+    /// After how many days its files are deleted; null: never.
+    #[schema(example = 365)]
+    retention_days: Option<u32>,
     #[schema(value_type = String, format = DateTime)]
     created_at: Timestamp,
 }
@@ -57,6 +60,7 @@ fn object(record: BoxRecord, role: Option<Role>, files: u64) -> BoxObject {
         name: record.name.as_str().to_string(),
         role,
         files,
+        retention_days: record.retention_days,
         created_at: record.created_at,
     }
 }
@@ -137,6 +141,11 @@ pub(super) async fn add(
 pub(super) struct BoxChanges {
     /// A new name, 1 to 200 characters.
     name: Option<String>,
+    /// After how many days its files are deleted, 1 to 36500, counted from their last upload; null: never. Files that are
+    /// older already are deleted at once.
+    #[serde(rename = "retentionDays", default, deserialize_with = "body::given")]
+    #[schema(value_type = Option<u32>, example = 365)]
+    retention_days: Option<Option<u32>>,
 }
 
 /// Changes a box. The key needs the permission `manage`.
@@ -156,6 +165,9 @@ pub(super) async fn change(
 ) -> Reply<BoxObject> {
     if let Some(name) = &body.value.name {
         manage::boxes::rename(&actor.by(), &managing, parse_name(name)?).await?;
+    }
+    if let Some(days) = body.value.retention_days {
+        manage::boxes::keep_for(&actor.by(), &managing, days).await?;
     }
     let changed = objects(&app, &caller, &[*managing.reading()]).await?.pop().ok_or_else(no_such_box)?;
     Ok(Success::with_warnings(changed, body.warnings))

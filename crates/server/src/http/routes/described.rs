@@ -11,7 +11,7 @@ use stores::blobs::Staged;
 use utoipa::ToSchema;
 
 use super::{
-    labels::{check_tags, parse_name},
+    labels::{check_tags, parse_expiry, parse_name},
     received::{Received, parse_external_id, stage_pieces},
 };
 use crate::{app::App, outside::Outside};
@@ -37,6 +37,9 @@ pub(super) struct DescribedFile {
     tags: Option<Vec<String>>,
     /// Your own name for the file; the same one again replaces its content.
     external_id: Option<String>,
+    /// When the file is deleted by itself, in the future.
+    #[schema(value_type = Option<String>, format = DateTime, example = "2027-01-31T12:00:00Z")]
+    expires_at: Option<String>,
 }
 
 /// What is in a file.
@@ -54,6 +57,7 @@ impl DescribedFile {
         let name = self.name.as_deref().map(parse_name).transpose()?;
         let tags = self.tags.map(check_tags).transpose()?;
         let external_id = self.external_id.as_deref().map(parse_external_id).transpose()?;
+        let expires_at = self.expires_at.as_deref().map(parse_expiry).transpose()?;
         let (staged, name) = match content {
             Content::Text { text, media_type, endings } => {
                 let name = name.ok_or_else(|| Fault::missing("name", "what to call the text"))?;
@@ -62,7 +66,7 @@ impl DescribedFile {
             }
             Content::Url(url) => (fetch(app, &url).await?, name),
         };
-        Ok(Received::described(staged, name, self.metadata, tags, external_id))
+        Ok(Received::described(staged, name, self.metadata, tags, external_id, expires_at))
     }
 }
 

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::{
-    labels::{check_tags, parse_name, parse_tags},
+    labels::{check_tags, parse_expiry, parse_name, parse_tags},
     received::parse_external_id,
 };
 
@@ -24,7 +24,7 @@ use crate::{
         BASE,
         actor::Actor,
         auth::{Reader, ReadingBox, ReadingFile, WritingFile, no_such_file},
-        body::JsonBody,
+        body::{self, JsonBody},
         error::ErrorEnvelope,
         origin::Origin,
         query::{Nothing, Parameters},
@@ -66,6 +66,9 @@ pub(super) struct FileObject {
     updated_at: Timestamp,
     #[schema(value_type = Option<String>, format = DateTime)]
     indexed_at: Option<Timestamp>,
+    /// When it is deleted by itself; null: never, unless its box has `retentionDays`.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    expires_at: Option<Timestamp>,
     link: String,
 }
 
@@ -100,6 +103,7 @@ impl FileObject {
             created_at: file.created_at,
             updated_at: file.updated_at,
             indexed_at: file.indexed_at,
+            expires_at: file.expires_at,
             link: format!("{origin}{BASE}/files/{}", file.id),
         }
     }
@@ -287,6 +291,10 @@ pub(super) struct Changes {
     /// Merged into the metadata it has; null removes an entry.
     #[schema(value_type = Option<Object>)]
     metadata: Option<Metadata>,
+    /// When the file is deleted by itself, in the future; null: never, unless its box has `retentionDays`.
+    #[serde(rename = "expiresAt", default, deserialize_with = "body::given")]
+    #[schema(value_type = Option<String>, format = DateTime)]
+    expires_at: Option<Option<String>>,
 }
 
 impl Changes {
@@ -296,11 +304,16 @@ impl Changes {
             external_id: self.external_id.as_deref().map(parse_external_id).transpose()?,
             tags: self.tags.map(check_tags).transpose()?,
             metadata: self.metadata,
+            expires_at: match self.expires_at {
+                None => None,
+                Some(None) => Some(None),
+                Some(Some(text)) => Some(Some(parse_expiry(&text)?)),
+            },
         })
     }
 }
 
-/// Changes name, `externalId`, tags and metadata of a file.
+/// Changes name, `externalId`, tags, metadata and expiry of a file.
 #[utoipa::path(patch, path = "/files/{file_id}", operation_id = "change_file", tag = "files",
     params(("file_id" = String, Path, description = "The file")),
     request_body = Changes,

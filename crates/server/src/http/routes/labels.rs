@@ -1,6 +1,7 @@
 //! Names and labels that owners give their files.
 
 use engine::{Fault, seams::catalog::FileName};
+use jiff::Timestamp;
 
 /// Labels on one file, and characters in one: labels, not texts.
 const MOST_TAGS: usize = 100;
@@ -32,6 +33,13 @@ pub(super) fn check_tags(tags: Vec<String>) -> Result<Vec<String>, Fault> {
         return Err(Fault::invalid("tags", cause));
     }
     Ok(tags)
+}
+
+/// A time in the future, at which a file is deleted.
+pub(super) fn parse_expiry(text: &str) -> Result<Timestamp, Fault> {
+    let wrong = "`expiresAt` must be a time in the future, such as 2027-01-31T12:00:00Z; to delete a file now, delete it";
+    let moment = text.trim().parse::<Timestamp>().ok().filter(|moment| *moment > Timestamp::now());
+    moment.ok_or_else(|| Fault::invalid("expiresAt", wrong))
 }
 
 #[cfg(test)]

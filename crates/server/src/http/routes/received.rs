@@ -8,9 +8,10 @@ use engine::{
     seams::catalog::{FileName, Metadata, NewFile},
 };
 use futures::{Stream, TryStreamExt, stream};
+use jiff::Timestamp;
 use stores::blobs::Staged;
 
-use super::labels::{check_tags, parse_name, parse_tags};
+use super::labels::{check_tags, parse_expiry, parse_name, parse_tags};
 use crate::{
     app::App,
     http::{
@@ -22,7 +23,7 @@ use crate::{
 /// Bytes of the small fields of an upload, each.
 const FIELD_BYTES: usize = 64 * 1024;
 /// The parts of the form.
-const FIELDS: &[&str] = &["file", "name", "metadata", "tags", "externalId"];
+const FIELDS: &[&str] = &["file", "name", "metadata", "tags", "externalId", "expiresAt"];
 
 /// The parts of an upload, as they come in.
 #[derive(Default)]
@@ -32,6 +33,7 @@ pub(crate) struct Received {
     metadata: Option<Metadata>,
     tags: Option<Vec<String>>,
     external_id: Option<String>,
+    expires_at: Option<Timestamp>,
     pub(super) warnings: Vec<String>,
 }
 
@@ -74,6 +76,11 @@ impl Received {
                     let id = form.text("externalId", FIELD_BYTES).await?;
                     self.external_id = Some(parse_external_id(&id)?);
                 }
+                "expiresAt" | "expires_at" => {
+                    only_once(self.expires_at.is_some(), "expiresAt")?;
+                    let moment = form.text("expiresAt", FIELD_BYTES).await?;
+                    self.expires_at = Some(parse_expiry(&moment)?);
+                }
                 other => self.warnings.push(body::warning(other, FIELDS)),
             }
         }
@@ -87,13 +94,15 @@ impl Received {
         metadata: Option<Metadata>,
         tags: Option<Vec<String>>,
         external_id: Option<String>,
+        expires_at: Option<Timestamp>,
     ) -> Self {
-        Received { staged: Some(staged), name, metadata, tags, external_id, warnings: Vec::new() }
+        let staged = Some(staged);
+        Received { staged, name, metadata, tags, external_id, expires_at, warnings: Vec::new() }
     }
 
     /// The file, and how to describe it to the catalog.
     pub(crate) fn whole(self) -> Result<(Staged, impl FnOnce(&Staged) -> NewFile), Fault> {
-        let Received { staged, name, metadata, tags, external_id, .. } = self;
+        let Received { staged, name, metadata, tags, external_id, expires_at, .. } = self;
         let (staged, sent_name, media_type) = staged
             .ok_or_else(|| Fault::missing("file", "the form has no part named `file` with a file in it"))?;
         let name = name.unwrap_or(sent_name);
@@ -105,6 +114,7 @@ impl Received {
             media_type,
             tags,
             metadata,
+            expires_at,
         };
         Ok((staged, describe))
     }

@@ -49,6 +49,9 @@ pub(super) struct UploadForm {
     /// Your own name for the file; the same one again replaces its content.
     #[schema(rename = "externalId")]
     external_id: Option<String>,
+    /// When the file is deleted by itself, in the future.
+    #[schema(rename = "expiresAt", format = DateTime)]
+    expires_at: Option<String>,
 }
 
 /// Adds a file to a box, or a new version of one.

@@ -115,6 +115,7 @@ pub(super) async fn put(
             media_type: upload.media_type,
             tags: None,
             metadata: attributes,
+            expires_at: None,
         },
         Named::File(file, _) => match named::in_box(app, writing.reading(), id).await {
             Ok(there) => {
@@ -132,6 +133,7 @@ pub(super) async fn put(
                 media_type: file.media_type,
                 tags: Some(file.tags),
                 metadata: Some(attributes.unwrap_or(file.metadata)),
+                expires_at: file.expires_at,
             },
         },
     };
