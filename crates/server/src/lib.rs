@@ -2,6 +2,8 @@
 
 pub mod app;
 pub mod assemble;
+pub mod backup;
+pub mod bundles;
 pub mod commands;
 pub mod config;
 pub mod dashboard;
