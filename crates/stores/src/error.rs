@@ -71,6 +71,25 @@ impl Error {
         }
     }
 
+    /// Whether the disk has no room, or a quota is used up.
+    fn is_full(&self) -> bool {
+        use std::io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+        match self {
+            Error::DiskFull => true,
+            Error::Io { source, .. } => matches!(source.kind(), StorageFull | QuotaExceeded | FileTooLarge),
+            Error::Sqlite(error) => error.sqlite_error_code() == Some(rusqlite::ErrorCode::DiskFull),
+            _ => false,
+        }
+    }
+
+    /// What became of a commit, for one of those who wait for it.
+    pub(crate) fn of_commit(error: &rusqlite::Error) -> Error {
+        match error.sqlite_error_code() {
+            Some(rusqlite::ErrorCode::DiskFull) => Error::DiskFull,
+            _ => Error::Corrupt(format!("commit failed: {error}")),
+        }
+    }
+
     /// An I/O failure with what was being done.
     pub(crate) fn io(context: impl Into<String>) -> impl FnOnce(std::io::Error) -> Error {
         let context = context.into();
@@ -112,14 +131,32 @@ impl From<Error> for Fault {
                 );
                 Fault { source: Some(Box::new(error)), ..fault.retry_after(RETRY_AFTER) }
             }
-            Error::DiskFull => {
+            error if error.is_full() => {
                 let cause = "the server's disk is almost full, so it accepts no files at the moment";
                 let fault = Fault::new(Reason::Overloaded, cause)
                     .hint("ask the operator to free space, or to lower load.free_disk_mb")
                     .retry_after(DISK_RETRY_AFTER);
-                Fault { source: Some(Box::new(Error::DiskFull)), ..fault }
+                Fault { source: Some(Box::new(error)), ..fault }
             }
             error => Fault::internal(error),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_disk_without_room_is_told_as_such_whoever_noticed() {
+        let io = |number| Error::io("writing")(std::io::Error::from_raw_os_error(number));
+        let sqlite = rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(13), None);
+        let (no_space, quota, too_large, read_only) = (io(28), io(122), io(27), io(30));
+        for full in [no_space, quota, too_large, Error::of_commit(&sqlite), sqlite.into()] {
+            let fault = Fault::from(full);
+            assert_eq!(fault.reason, Reason::Overloaded, "{fault}");
+            assert!(fault.cause.contains("disk") && fault.retry_after.is_some(), "{fault}");
+        }
+        assert_eq!(Fault::from(read_only).reason, Reason::Internal);
     }
 }

@@ -1,7 +1,9 @@
 //! The command line: one file per noun. Operator commands work on the store, whether or not a server runs on it.
 
 mod ask;
+mod backup;
 mod boxes;
+mod bundle;
 mod client;
 mod doctor;
 mod eval;
@@ -123,9 +125,17 @@ enum Command {
     Models(models::Models),
     /// Rebuild a box's index with the current models; the old index serves meanwhile
     Reindex(reindex::Reindex),
+    /// Back the data folder up while the server runs; what did not change since the last backup takes no space
+    Backup(backup::Backup),
+    /// Put a backup into an empty data folder; it is read whole and checked first
+    Restore(backup::Restore),
+    /// Write a box with all its files, passages and vectors into one file
+    Export(bundle::Export),
+    /// Make a box of a file that `quire export` wrote
+    Import(bundle::Import),
     /// Move everything from a data folder to servers, or back; run it again if it is interrupted
     MigrateStore(migrate::Migrate),
-    /// Check settings, store and optional programs; --scrub reads every original again
+    /// Check everything: settings, disk, backups, certificate, clock, stores, queue, models; --scrub reads all of it
     Doctor(doctor::Doctor),
     /// Print a completion script for your shell
     Completions(shell::Completions),
@@ -174,6 +184,10 @@ async fn execute(cli: Cli) -> Result<ExitCode, Fault> {
         Command::Boxes(command) => boxes::run(global, command).await,
         Command::Key(command) => key::run(global, command).await,
         Command::Plan(command) => plan::run(global, command).await,
+        Command::Backup(wanted) => backup::take(global, wanted).await,
+        Command::Restore(wanted) => backup::restore(global, wanted).await,
+        Command::Export(wanted) => bundle::export(global, wanted).await,
+        Command::Import(wanted) => bundle::import(global, wanted).await,
         Command::MigrateStore(migrate) => migrate::run(global, migrate).await,
         Command::Reindex(wanted) => reindex::run(global, wanted).await,
         Command::Models(models) => models::run(global, models).await,

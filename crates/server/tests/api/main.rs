@@ -1,7 +1,9 @@
 //! The API as a client sees it: a real server, real HTTPS, one file a resource.
 
+mod backups;
 mod bodies;
 mod bounds;
+mod bundles;
 mod chat;
 mod commands;
 mod dashboard;
@@ -9,6 +11,7 @@ mod deletion;
 mod described;
 mod documents;
 mod errors;
+mod faults;
 mod feedback;
 mod files;
 mod hostile;
@@ -26,6 +29,7 @@ mod openai;
 mod openapi;
 mod operator;
 mod reindex;
+mod retention;
 mod scaled;
 mod search;
 mod sources;

@@ -309,3 +309,24 @@ async fn the_contract_holds_with_a_replica_that_is_behind() {
     Postgres::connect(&empty, &[]).await.unwrap();
     contract::holds(Arc::new(Postgres::connect(&url, &[&empty, &url]).await.unwrap())).await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_text_index_that_was_cut_short_is_made_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    let writing = Writing::for_operator(BoxId::generate());
+    let index = open(folder.path());
+    store(&index, &writing, "walrus", 300).await;
+    assert_eq!(hits(&index, &writing, "walrus").await, 300);
+    drop(index);
+    let text = box_folder(folder.path()).join("text");
+    let names: Vec<PathBuf> = fs::read_dir(&text).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let parts: Vec<_> = names.iter().filter(|path| fs::metadata(path).unwrap().len() > 0).collect();
+    assert!(parts.len() > 4, "{names:?}");
+    for part in parts {
+        // An earlier round may have made it anew under another name.
+        let Ok(bytes) = fs::read(part) else { continue };
+        fs::write(part, &bytes[..bytes.len() / 2]).unwrap();
+        let index = open(folder.path());
+        assert_eq!(hits(&index, &writing, "walrus").await, 300, "{} was cut", part.display());
+    }
+}
