@@ -6,7 +6,7 @@ import numpy as np
 
 COLUMNS = "query chunk document grade words old new late_old late_new late_two late_whole logit".split()
 AT = {name: place for place, name in enumerate(COLUMNS)}
-SEMANTIC_WEIGHT, SEMANTIC_SPREAD, RECALLED, READ = 0.45, 0.4, 100, 20
+SEMANTIC_WEIGHT, SEMANTIC_SPREAD, KEYWORD_SPREAD, RECALLED, READ = 0.45, 0.4, 0.0, 100, 20
 
 
 class Asked:
@@ -75,7 +75,7 @@ def first_stage(asked, model):
     keep = asked.recalled(model)
     words = np.where(keep, asked["words"], 0)
     weight = SEMANTIC_WEIGHT * asked.trust if words.max() > 0 else 1.0
-    fused = weight * stretched(asked[model], keep, SEMANTIC_SPREAD) + (1 - weight) * words / max(words.max(), 1e-9)
+    fused = weight * stretched(asked[model], keep, SEMANTIC_SPREAD) + (1 - weight) * words / max(words.max(), KEYWORD_SPREAD, 1e-9)
     return np.where(keep, fused, -1.0), keep
 
 

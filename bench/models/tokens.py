@@ -1,10 +1,11 @@
 """Records how the original `tokenizers` package splits texts, as digests that a unit test of ours compares with.
 
-    python bench/models/tokens.py      needs the package `tokenizers`; writes crates/models/src/tokens_reference.json
+    python bench/models/tokens.py      needs the package `tokenizers`; writes crates/models/src/tokens/wordpiece_reference.json
 
 The package is too large to compile for every test run, and what it answers does not change."""
 
 import hashlib
+import itertools
 import json
 import pathlib
 
@@ -22,7 +23,7 @@ def characters():
         yield "".join(f" {each} the{each}un {each}\u0301" for each in every[start:start + 500])
 
 
-def mixtures(count=20_000):
+def mixtures(fragments, count=20_000):
     """Fragments put together by a generator that is easy to write again."""
     state = 11
 
@@ -31,7 +32,10 @@ def mixtures(count=20_000):
         state = (state * 6364136223846793005 + 1442695040888963407) % 2**64
         return (state >> 33) % below
     for _ in range(count):
-        yield "".join(FRAGMENTS[draw(len(FRAGMENTS))] for _ in range(draw(12)))
+        yield "".join(fragments[draw(len(fragments))] for _ in range(draw(12)))
+
+
+def long_words():
     for length in (99, 100, 101, 500):
         yield "a" * length
         yield "é" * length
@@ -54,10 +58,11 @@ def main():
     original.no_truncation()
     original.no_padding()
     reference = {"original": f"tokenizers {tokenizers.__version__}", "fragments": FRAGMENTS, "characters": digests(original, characters(), 1),
-                 "mixtures": digests(original, mixtures(), 100)}
-    path = ROOT / "crates" / "models" / "src" / "tokens_reference.json"
+                 "mixtures": digests(original, itertools.chain(mixtures(FRAGMENTS), long_words()), 100)}
+    path = ROOT / "crates" / "models" / "src" / "tokens" / "wordpiece_reference.json"
     path.write_text(json.dumps(reference, ensure_ascii=True, indent=0) + "\n")
     print(f"{len(reference['characters'])} and {len(reference['mixtures'])} digests in {path.name}")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -35,7 +35,7 @@ struct Request {
 type Kept = (Vec<f32>, Vec<u8>);
 
 enum Loaded {
-    Embedder(LocalEmbedder),
+    Embedder(Box<LocalEmbedder>),
     Reranker(Box<LocalReranker>),
 }
 
@@ -60,7 +60,7 @@ async fn serve(kind: &str, folder: &Path, options: &Options) {
         "embedder" => {
             let embedder = LocalEmbedder::load(folder, options).unwrap();
             let path = embedder.path();
-            (Loaded::Embedder(embedder), path)
+            (Loaded::Embedder(Box::new(embedder)), path)
         }
         _ => {
             let reranker = LocalReranker::load(folder, options).unwrap();

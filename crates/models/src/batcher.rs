@@ -77,8 +77,8 @@ pub(crate) trait Model: Send + Sync + 'static {
 #[derive(Debug)]
 pub(crate) struct Work {
     pub(crate) sequence: Sequence,
-    /// Whether every token's vector is wanted.
-    pub(crate) with_tokens: bool,
+    /// From which token on each one's vector is wanted too.
+    pub(crate) tokens_from: Option<usize>,
 }
 
 /// Feeds one model; dropping it ends the thread.
@@ -387,7 +387,7 @@ mod tests {
     fn work(ids: &[u32], tokens: usize) -> Vec<Work> {
         let one = |id: &u32| Work {
             sequence: Sequence { ids: vec![*id; tokens], second_from: tokens },
-            with_tokens: false,
+            tokens_from: None,
         };
         ids.iter().map(one).collect()
     }

@@ -6,7 +6,7 @@ use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use tempfile::TempDir;
 
-use crate::tokens::tests::small_file;
+use crate::tokens::tests::{small_file, small_unigram};
 
 /// How the weights are written.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -16,6 +16,8 @@ pub(crate) enum Numbers {
     Bf16,
     /// With one scale per row; vectors stay F32.
     I8,
+    /// 4 bits, with one scale per 32; vectors stay F32.
+    Nibbles,
 }
 
 /// Sizes that every path can run.
@@ -60,6 +62,7 @@ impl Writer {
                     values.iter().flat_map(|x| half::bf16::from_f32(*x).to_le_bytes()),
                 );
             }
+            Numbers::Nibbles => self.nibbles(name, shape, values),
             Numbers::I8 => {
                 let most = |row: &[f32]| row.iter().fold(1e-9f32, |most, x| most.max(x.abs()));
                 let scales: Vec<f32> = values.chunks(shape[1]).map(|row| most(row) / 127.0).collect();
@@ -71,6 +74,20 @@ impl Writer {
                 self.add(&format!("{name}.scale"), "F32", &[scales.len()], bytes);
             }
         }
+    }
+
+    /// Two numbers to a byte: of each 32 the first 16 low, the others high.
+    fn nibbles(&mut self, name: &str, shape: &[usize], values: &[f32]) {
+        let scale = |block: &[f32]| block.iter().fold(1e-6f32, |most, x| most.max(x.abs())) / 7.0;
+        let scales: Vec<half::f16> =
+            values.chunks(32).map(|block| half::f16::from_f32(scale(block))).collect();
+        let steps = values.chunks(32).zip(&scales).flat_map(|(block, scale)| {
+            let step = move |x: f32| (x / scale.to_f32()).round().clamp(-8.0, 7.0) as i8 + 8;
+            (0..16).map(move |at| step(block[at]) as u8 | ((step(block[at + 16]) as u8) << 4))
+        });
+        self.add(name, "U8", &[shape[0], shape[1] / 2], steps);
+        let bytes = scales.iter().flat_map(|x| x.to_le_bytes());
+        self.add(&format!("{name}.scale"), "F16", &[shape[0], shape[1] / 32], bytes);
     }
 
     /// The tensors whose names pass, and the others.
@@ -97,6 +114,25 @@ impl Writer {
 pub(crate) fn model_folder(numbers: Numbers) -> TempDir {
     let (folder, weights) = small_model(numbers);
     weights.write(&folder.path().join("model.safetensors"));
+    folder
+}
+
+/// A model of many languages: a unigram vocabulary, 4 bits, what goes before a text, centres and numbers of its own.
+pub(crate) fn multilingual_folder() -> TempDir {
+    let (folder, mut weights) = small_model(Numbers::Nibbles);
+    let centre = |seed: f32| (0..WIDTH).map(move |at| (at as f32 * seed).sin() * 0.1);
+    weights.add("centre.vector", "F32", &[WIDTH], centre(1.0).flat_map(f32::to_le_bytes));
+    weights.add("centre.tokens", "F32", &[WIDTH], centre(2.0).flat_map(f32::to_le_bytes));
+    weights.write(&folder.path().join("model.safetensors"));
+    std::fs::remove_file(folder.path().join("tokenizer.json")).unwrap();
+    std::fs::write(folder.path().join("vocabulary.unigram"), small_unigram()).unwrap();
+    let fit = serde_json::json!({"constant": -1.0, "cosine": 1.0, "keyword": 0.0, "late": 0.0,
+        "weighed": 2.0, "cross": 0.0});
+    let share = |weight: f32| serde_json::json!({"weight": weight, "spread": 0.2});
+    let settings = serde_json::json!({"id": "many", "query_prefix": "un: ", "passage_prefix": "the: ",
+        "weighing": {"semantic": share(0.5), "late": share(0.6), "cross": share(0.0), "least_trust": 1.0, "keyword_spread": 8.0,
+            "without_late": fit, "with_late": fit, "with_cross": fit}});
+    std::fs::write(folder.path().join("quire.json"), settings.to_string()).unwrap();
     folder
 }
 

@@ -69,7 +69,7 @@ impl LocalReranker {
         for passage in passages {
             let ids = self.tokenizer.encode(passage);
             let before = work.len();
-            let pair = |ids: &[u32]| Work { sequence: self.tokenizer.pair(&query, ids), with_tokens: false };
+            let pair = |ids: &[u32]| Work { sequence: self.tokenizer.pair(&query, ids), tokens_from: None };
             match ids.is_empty() {
                 true => work.push(pair(&[])),
                 false => work.extend(ids.chunks(room - query.len()).map(pair)),

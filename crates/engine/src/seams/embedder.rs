@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 
+use super::weighing::Weighing;
 use crate::Fault;
 
 /// What a text is to the embedder: some models want queries marked.
@@ -45,6 +46,11 @@ pub trait Embedder: Send + Sync {
     /// Whether it can fill [`Embedding::tokens`]; remote endpoints cannot.
     fn gives_tokens(&self) -> bool {
         true
+    }
+
+    /// How much its similarities count in a search.
+    fn weighing(&self) -> &Weighing {
+        &Weighing::USUAL
     }
 
     /// Embeds each text, in order. `with_tokens` also fills [`Embedding::tokens`]. A busy model answers

@@ -7,3 +7,4 @@ pub mod index;
 pub mod limiter;
 pub mod parser;
 pub mod reranker;
+pub mod weighing;

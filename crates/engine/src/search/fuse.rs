@@ -1,40 +1,26 @@
 //! Weighs what the stages know of each candidate into one order.
 //!
 //! Scores say more than ranks: a word that is in one chunk only stands far above the rest, and keeps that lead here, while
-//! a model that finds everything about equally like the query has little to say. The weights are one setting for all
-//! boxes and languages, measured on the sets of docs/search.md.
+//! a model that finds everything about equally like the query has little to say. The weights are one setting for each
+//! embedder, for all boxes and languages ([`Weighing`]), measured on the sets of docs/search.md.
 
 use super::Candidate;
+use crate::seams::weighing::Weighing;
 
-/// The weight of the vectors relative to the words, where the model knows the query's language.
-const SEMANTIC_WEIGHT: f32 = 0.45;
-/// The weight of the late interaction relative to both.
-const LATE_WEIGHT: f32 = 0.4;
-/// The weight of the cross-encoder relative to all before it.
-const CROSS_WEIGHT: f32 = 0.3;
-/// The spread of cosines over the candidates from which the vectors get their full weight; with less spread they get
-/// less.
-const SEMANTIC_SPREAD: f32 = 0.4;
-/// The same for the late interaction.
-const LATE_SPREAD: f32 = 0.5;
-/// The same for the cross-encoder's logits.
-const CROSS_SPREAD: f32 = 8.0;
 /// The shares of repeated tokens at which a model starts to lose, and has lost, track of what it reads: text in an
 /// unknown script comes out as the same "unknown" token again and again. A long English question has up to a quarter.
 const REPEATED: (f32, f32) = (0.25, 0.45);
-/// What is left of a model's weight where it does not know what it reads.
-const LEAST_TRUST: f32 = 0.3;
 /// The BM25 score that reads as 0.5 when shown as a share: about what one rare word brings.
 const HALF_KEYWORD: f32 = 8.0;
 
-/// How far the embedder may be trusted with a query, from its tokens: [`LEAST_TRUST`] to 1.
-pub fn trust(token_ids: &[u32]) -> f32 {
+/// How far the embedder may be trusted with a query, from its tokens: its least trust to 1.
+pub fn trust(token_ids: &[u32], weighing: &Weighing) -> f32 {
     let mut distinct = token_ids.to_vec();
     distinct.sort_unstable();
     distinct.dedup();
     let repeated = (token_ids.len() - distinct.len()) as f32 / token_ids.len().max(1) as f32;
     let lost = ((repeated - REPEATED.0) / (REPEATED.1 - REPEATED.0)).clamp(0.0, 1.0);
-    1.0 - (1.0 - LEAST_TRUST) * lost
+    1.0 - (1.0 - weighing.least_trust) * lost
 }
 
 /// A BM25 score, which has no upper end, as a share.
@@ -43,18 +29,20 @@ pub(super) fn keyword_share(score: f32) -> f32 {
 }
 
 /// Weighs both sides into `fused`, and sorts by it, best first. A side that nothing is known from counts for nothing.
-pub(super) fn fuse(candidates: &mut [Candidate], trust: f32) {
-    let semantic = stretched(candidates, |candidate| candidate.cosine, SEMANTIC_SPREAD);
+pub(super) fn fuse(candidates: &mut [Candidate], weighing: &Weighing, trust: f32) {
+    let share = weighing.semantic;
+    let semantic = stretched(candidates, |candidate| candidate.cosine, share.spread);
     let best_keyword = candidates.iter().filter_map(|candidate| candidate.keyword).fold(0.0, f32::max);
     let weight = match (semantic.is_some(), best_keyword > 0.0) {
-        (true, true) => SEMANTIC_WEIGHT * trust,
+        (true, true) => share.weight * trust,
         (true, false) => 1.0,
         (false, _) => 0.0,
     };
+    let least_best = weighing.keyword_spread.max(f32::MIN_POSITIVE);
     for (at, candidate) in candidates.iter_mut().enumerate() {
         let semantic = semantic.as_ref().map_or(0.0, |shares| shares[at]);
         // A chunk without any of the words scores nothing, so that is where this side starts.
-        let keyword = candidate.keyword.map_or(0.0, |score| score / best_keyword.max(f32::MIN_POSITIVE));
+        let keyword = candidate.keyword.map_or(0.0, |score| score / best_keyword.max(least_best));
         candidate.fused = weight * semantic + (1.0 - weight) * keyword;
         (candidate.weighed, candidate.order) = (candidate.fused, candidate.fused);
     }
@@ -62,9 +50,10 @@ pub(super) fn fuse(candidates: &mut [Candidate], trust: f32) {
 }
 
 /// Weighs the late interaction in, where there is one, and sorts again.
-pub(super) fn add_late(candidates: &mut [Candidate], trust: f32) {
-    let Some(late) = stretched(candidates, |candidate| candidate.late, LATE_SPREAD) else { return };
-    let weight = LATE_WEIGHT * trust;
+pub(super) fn add_late(candidates: &mut [Candidate], weighing: &Weighing, trust: f32) {
+    let share = weighing.late;
+    let Some(late) = stretched(candidates, |candidate| candidate.late, share.spread) else { return };
+    let weight = share.weight * trust;
     for (candidate, late) in candidates.iter_mut().zip(late) {
         candidate.weighed = (1.0 - weight) * candidate.fused + weight * late;
         candidate.order = candidate.weighed;
@@ -73,14 +62,15 @@ pub(super) fn add_late(candidates: &mut [Candidate], trust: f32) {
 }
 
 /// Weighs a cross-encoder's scores of the first candidates in. What it has read stays above what it has not.
-pub(super) fn add_cross(candidates: &mut [Candidate], scores: &[f32], trust: f32) {
+pub(super) fn add_cross(candidates: &mut [Candidate], scores: &[f32], weighing: &Weighing, trust: f32) {
+    let share = weighing.cross;
     let read = candidates.len().min(scores.len());
     let (read, _) = candidates.split_at_mut(read);
     for (candidate, score) in read.iter_mut().zip(scores) {
         candidate.cross = Some(*score);
     }
-    let Some(shares) = stretched(read, |candidate| candidate.cross, CROSS_SPREAD) else { return };
-    let weight = CROSS_WEIGHT * trust;
+    let Some(shares) = stretched(read, |candidate| candidate.cross, share.spread) else { return };
+    let weight = share.weight * trust;
     for (candidate, share) in read.iter_mut().zip(shares) {
         candidate.order = 1.0 + (1.0 - weight) * candidate.weighed + weight * share;
     }
@@ -133,34 +123,48 @@ mod tests {
     fn a_word_that_stands_in_one_chunk_only_wins() {
         let mut found =
             candidates(&[(Some(0.45), Some(3.0)), (Some(0.40), Some(2.5)), (Some(0.2), Some(14.0))]);
-        fuse(&mut found, 1.0);
+        fuse(&mut found, &Weighing::USUAL, 1.0);
         assert_eq!(order(&found), [2, 0, 1]);
     }
 
     #[test]
     fn a_paraphrase_wins_where_words_say_little() {
         let mut found = candidates(&[(Some(0.8), Some(2.0)), (Some(0.2), Some(2.4)), (Some(0.3), None)]);
-        fuse(&mut found, 1.0);
+        fuse(&mut found, &Weighing::USUAL, 1.0);
         assert_eq!(order(&found), [0, 1, 2]);
         assert!(found.iter().all(|candidate| (0.0..=1.0).contains(&candidate.fused)));
     }
 
     #[test]
+    fn few_words_in_common_count_less_where_the_model_says_so() {
+        let known = [(Some(0.8), None), (Some(0.5), Some(3.0)), (Some(0.2), None)];
+        let mut found = candidates(&known);
+        fuse(&mut found, &Weighing::USUAL, 1.0);
+        assert_eq!(order(&found), [1, 0, 2]);
+        let mut found = candidates(&known);
+        fuse(&mut found, &Weighing { keyword_spread: 15.0, ..Weighing::USUAL }, 1.0);
+        assert_eq!(order(&found), [0, 1, 2]);
+    }
+
+    #[test]
     fn one_side_alone_keeps_its_order() {
         let mut semantic = candidates(&[(Some(0.1), None), (Some(0.3), None)]);
-        fuse(&mut semantic, 1.0);
+        fuse(&mut semantic, &Weighing::USUAL, 1.0);
         assert_eq!(order(&semantic), [1, 0]);
         let mut keyword = candidates(&[(None, Some(1.0)), (None, Some(3.0))]);
-        fuse(&mut keyword, 1.0);
-        add_late(&mut keyword, 1.0);
+        fuse(&mut keyword, &Weighing::USUAL, 1.0);
+        add_late(&mut keyword, &Weighing::USUAL, 1.0);
         assert_eq!(order(&keyword), [1, 0]);
-        fuse(&mut [], 1.0);
+        fuse(&mut [], &Weighing::USUAL, 1.0);
     }
 
     #[test]
     fn a_model_that_sees_the_same_token_again_and_again_is_not_trusted() {
-        assert_eq!(trust(&[1, 2, 3, 4, 5, 5, 6]), 1.0);
-        assert!(trust(&[100; 20]) <= LEAST_TRUST + 1e-6);
-        assert_eq!(trust(&[]), 1.0);
+        let usual = Weighing::USUAL;
+        assert_eq!(trust(&[1, 2, 3, 4, 5, 5, 6], &usual), 1.0);
+        assert!(trust(&[100; 20], &usual) <= usual.least_trust + 1e-6);
+        assert_eq!(trust(&[], &usual), 1.0);
+        let knows_all = Weighing { least_trust: 1.0, ..usual };
+        assert_eq!(trust(&[100; 20], &knows_all), 1.0);
     }
 }

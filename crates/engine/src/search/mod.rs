@@ -33,6 +33,7 @@ use crate::{
         embedder::{Embedder, Embedding, Role},
         index::{Candidate as Found, Chunk, Correction, Index, Recall, Recalled},
         reranker::Reranker,
+        weighing::Weighing,
     },
 };
 
@@ -81,6 +82,8 @@ struct Candidate {
     weighed: f32,
     /// All that is known weighed together.
     order: f32,
+    /// How likely it is to be relevant, once that was asked.
+    likelihood: f32,
     /// What it says, once a stage had to know.
     chunk: Option<Chunk>,
 }
@@ -101,6 +104,7 @@ impl Candidate {
             rerank_rank: None,
             weighed: 0.0,
             order: 0.0,
+            likelihood: 0.0,
             chunk: None,
         }
     }
@@ -128,7 +132,12 @@ impl Search {
 
     /// What a search can cost here.
     pub fn bounds(&self, request: &SearchRequest) -> cost::Bounds {
-        request.bounds(self.reranker.is_some())
+        request.bounds(self.cross_encoder().is_some())
+    }
+
+    /// The cross-encoder, where there is one and the embedder's numbers give it a weight.
+    fn cross_encoder(&self) -> Option<&Arc<dyn Reranker>> {
+        self.reranker.as_ref().filter(|_| self.embedder.weighing().cross.weight > 0.0)
     }
 
     /// Searches one box.
@@ -148,12 +157,12 @@ impl Search {
         let query_tokens = question.as_ref().map_or(0, |question| question.token_ids.len().max(1));
         let mut work = Work { query_tokens, recalled: recalled.len(), ..Work::default() };
 
-        let fused = fused(recalled, &question);
+        let fused = fused(recalled, &question, self.embedder.weighing());
         log.note(Stage::Fuse, &fused);
         let reranked = self.rerank(readings, &request, question, fused, &mut work).await?;
         log.note(Stage::Rerank, &reranked);
 
-        let hits = likely_enough(reranked, &request);
+        let hits = likely_enough(reranked, &request, self.embedder.weighing());
         log.note(Stage::Threshold, hits.iter().map(|(candidate, _)| candidate));
         let hits = self.group(readings, &request, hits, &mut log).await?;
         let hits = self.cite(readings, &request, hits).await?;
@@ -259,11 +268,14 @@ impl Search {
         let Some(question) = question.filter(|_| request.closer()) else { return Ok(candidates) };
         candidates.truncate(request.most.reranked);
         work.reranked = candidates.len();
-        let trust = fuse::trust(&question.token_ids);
+        let weighing = self.embedder.weighing();
+        let trust = fuse::trust(&question.token_ids, weighing);
         let places: Vec<_> = candidates.iter().map(Candidate::place).collect();
         let tokens = self.tokens(readings, &places).await?;
-        let mut candidates = blocking::run(move |_| looked_closer(&question, candidates, &tokens)).await?;
-        if let Some(reranker) = self.reranker.as_ref().filter(|_| request.most.cross_encoded > 0) {
+        let numbers = weighing.clone();
+        let mut candidates =
+            blocking::run(move |_| looked_closer(&question, candidates, &tokens, &numbers)).await?;
+        if let Some(reranker) = self.cross_encoder().filter(|_| request.most.cross_encoded > 0) {
             let best = candidates.len().min(request.most.cross_encoded);
             self.read(readings, &mut candidates[..best]).await?;
             let rest = candidates.split_off(best);
@@ -277,7 +289,7 @@ impl Search {
             match reranker.score(&request.query, passages).await {
                 Ok(scores) => {
                     work.cross_encoded = read;
-                    fuse::add_cross(&mut candidates, &scores, trust);
+                    fuse::add_cross(&mut candidates, &scores, weighing, trust);
                 }
                 // A query longer than the model reads, or too many at once: what was known before it has to do, and
                 // nobody pays for what was not done.
@@ -376,9 +388,13 @@ fn ranked(found: Vec<Vec<Found>>) -> impl Iterator<Item = (usize, usize, Found)>
 }
 
 /// Both sides weighed together, best first.
-fn fused(mut candidates: Vec<Candidate>, question: &Option<Embedding>) -> Vec<Candidate> {
-    let trust = question.as_ref().map_or(1.0, |question| fuse::trust(&question.token_ids));
-    fuse::fuse(&mut candidates, trust);
+fn fused(
+    mut candidates: Vec<Candidate>,
+    question: &Option<Embedding>,
+    weighing: &Weighing,
+) -> Vec<Candidate> {
+    let trust = question.as_ref().map_or(1.0, |question| fuse::trust(&question.token_ids, weighing));
+    fuse::fuse(&mut candidates, weighing, trust);
     for (candidate, rank) in candidates.iter_mut().zip(1..) {
         candidate.fused_rank = rank;
     }
@@ -386,21 +402,31 @@ fn fused(mut candidates: Vec<Candidate>, question: &Option<Embedding>) -> Vec<Ca
 }
 
 /// The late interaction of every candidate. Takes a few milliseconds of CPU, so it is not for the async threads.
-fn looked_closer(question: &Embedding, mut candidates: Vec<Candidate>, tokens: &[Vec<u8>]) -> Vec<Candidate> {
+fn looked_closer(
+    question: &Embedding,
+    mut candidates: Vec<Candidate>,
+    tokens: &[Vec<u8>],
+    weighing: &Weighing,
+) -> Vec<Candidate> {
     let query = late::Query::new(&question.tokens, &question.token_ids);
     for (candidate, tokens) in candidates.iter_mut().zip(tokens) {
         candidate.late = query.similarity(tokens);
     }
-    fuse::add_late(&mut candidates, fuse::trust(&question.token_ids));
+    fuse::add_late(&mut candidates, weighing, fuse::trust(&question.token_ids, weighing));
     candidates
 }
 
 /// Each with its calibrated score, as long as that reaches the threshold. A hit is never surer than the one before it:
 /// the order has seen more than the calibration.
-fn likely_enough(candidates: Vec<Candidate>, request: &SearchRequest) -> Vec<(Candidate, f32)> {
+fn likely_enough(
+    candidates: Vec<Candidate>,
+    request: &SearchRequest,
+    weighing: &Weighing,
+) -> Vec<(Candidate, f32)> {
     let mut before = 1.0f32;
-    let scored = candidates.into_iter().map(|candidate| {
-        before = before.min(calibrate::likelihood(&candidate));
+    let scored = candidates.into_iter().map(|mut candidate| {
+        candidate.likelihood = calibrate::likelihood(&candidate, weighing);
+        before = before.min(candidate.likelihood);
         (candidate, before)
     });
     let enough = |(_, score): &(Candidate, f32)| *score >= request.threshold;

@@ -6,7 +6,7 @@ use serde::Serialize;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::{
-    Candidate, Freshness, calibrate,
+    Candidate, Freshness,
     cite::{self, Highlight},
     fuse,
 };
@@ -198,7 +198,7 @@ impl Hit {
             semantic: candidate.cosine.map(|cosine| cosine.clamp(0.0, 1.0)),
             keyword: candidate.keyword.map(fuse::keyword_share),
             fused: candidate.fused,
-            rerank: candidate.cross.or(candidate.late).map(|_| calibrate::likelihood(&candidate)),
+            rerank: candidate.cross.or(candidate.late).map(|_| candidate.likelihood),
         };
         let ranks = Ranks {
             semantic: candidate.semantic_rank,

@@ -118,7 +118,8 @@ struct Entry {
 
 /// Reads the header of a `.safetensors` file.
 ///
-/// 8-bit weights are an `I8` tensor `name` with an `F32` tensor `name.scale` of one scale per row.
+/// 8-bit weights are an `I8` tensor `name` with an `F32` tensor `name.scale` of one scale per row. 4-bit weights are a `U8`
+/// tensor of two to a byte with an `F16` tensor `name.scale` of one scale per block ([`Encoding::Nibbles`]).
 fn safetensors(file: Bytes) -> Result<Vec<(String, Stored)>, WeightsError> {
     let malformed = |what: &str| WeightsError::Malformed(format!("not a safetensors file: {what}"));
     let bytes = (*file).as_ref();
@@ -134,10 +135,12 @@ fn safetensors(file: Bytes) -> Result<Vec<(String, Stored)>, WeightsError> {
         .map(|(name, entry)| Ok((name, serde_json::from_value(entry)?)))
         .collect::<Result<HashMap<String, Entry>, serde_json::Error>>()
         .map_err(|error| malformed(&error.to_string()))?;
-    let read = |name: &str, entry: &Entry, encoding: Encoding| {
+    let range = |entry: &Entry| {
         let (from, to) = entry.data_offsets;
-        let range = start.saturating_add(from)..start.saturating_add(to);
-        Tensor::new(name, file.clone(), range, entry.shape.clone(), encoding)
+        start.saturating_add(from)..start.saturating_add(to)
+    };
+    let read = |name: &str, entry: &Entry, encoding: Encoding| {
+        Tensor::new(name, file.clone(), range(entry), entry.shape.clone(), encoding)
     };
     let mut named = Vec::new();
     for (name, entry) in &entries {
@@ -151,6 +154,14 @@ fn safetensors(file: Bytes) -> Result<Vec<(String, Stored)>, WeightsError> {
                     entries.get(&scale).ok_or_else(|| malformed(&format!("`{scale}` is missing")))?;
                 let scales = read(&scale, scales, Encoding::F32)?.values();
                 Encoding::Steps { signed: true, scales, zeros: Vec::new(), by: By::Row }
+            }
+            "U8" if entry.shape.len() == 2 && entries.contains_key(&format!("{name}.scale")) => {
+                let scales = range(&entries[&format!("{name}.scale")]);
+                let shape = vec![entry.shape[0], entry.shape[1].saturating_mul(2)];
+                let encoding = Encoding::Nibbles { scales };
+                let tensor = Tensor::new(name, file.clone(), range(entry), shape, encoding)?;
+                named.push((name.clone(), Stored { tensor, by_input: false }));
+                continue;
             }
             // Position numbers and the like; a weight of such a type is missed by its name later.
             _ => continue,

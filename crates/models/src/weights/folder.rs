@@ -1,7 +1,8 @@
-//! A model's folder: `config.json`, `tokenizer.json`, `model.safetensors` or `model.onnx`, and our `quire.json`.
+//! A model's folder: `config.json`, `tokenizer.json` or `vocabulary.unigram`, `model.safetensors` or `model.onnx`, and our `quire.json`.
 
 use std::path::{Path, PathBuf};
 
+use engine::seams::weighing::Weighing;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
@@ -25,6 +26,8 @@ pub struct Settings {
     pub max_tokens: Option<usize>,
     /// A file with the embedding tables, seen from the folder, where several models share them.
     pub tables: Option<PathBuf>,
+    /// How much its similarities count in a search; the usual numbers otherwise.
+    pub weighing: Option<Weighing>,
 }
 
 /// The parts of `config.json` that we need.
@@ -138,7 +141,8 @@ impl Folder {
     }
 
     pub(crate) fn tokenizer(&self) -> PathBuf {
-        self.path.join("tokenizer.json")
+        let unigram = self.path.join("vocabulary.unigram");
+        if unigram.is_file() { unigram } else { self.path.join("tokenizer.json") }
     }
 
     pub(crate) fn pooling(&self) -> Pooling {

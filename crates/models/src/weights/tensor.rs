@@ -14,6 +14,12 @@ pub(crate) enum Encoding {
     F32,
     F16,
     Bf16,
+    /// 4-bit steps in blocks of [`BLOCK`] columns: value = (step − 8) × scale. Of the 16 bytes of a block each holds a
+    /// column low and the one 16 further high. Scales are f16, in this range of the file, and are not unpacked: a table of
+    /// many rows stays where it is.
+    Nibbles {
+        scales: Range<usize>,
+    },
     /// 8-bit steps: value = (step − zero) × scale.
     Steps {
         signed: bool,
@@ -24,6 +30,9 @@ pub(crate) enum Encoding {
     },
 }
 
+/// Columns that share a scale in [`Encoding::Nibbles`].
+pub(crate) const BLOCK: usize = 32;
+
 /// What a scale belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum By {
@@ -33,11 +42,13 @@ pub(crate) enum By {
 }
 
 impl Encoding {
-    fn size(&self) -> usize {
+    /// How many bytes so many numbers take.
+    fn size(&self, numbers: usize) -> Option<usize> {
         match self {
-            Encoding::F32 => 4,
-            Encoding::F16 | Encoding::Bf16 => 2,
-            Encoding::Steps { .. } => 1,
+            Encoding::F32 => numbers.checked_mul(4),
+            Encoding::F16 | Encoding::Bf16 => numbers.checked_mul(2),
+            Encoding::Steps { .. } => Some(numbers),
+            Encoding::Nibbles { .. } => Some(numbers / 2),
         }
     }
 }
@@ -63,12 +74,20 @@ impl Tensor {
     ) -> Result<Self, WeightsError> {
         let wrong = |what: &str| Err(WeightsError::Malformed(format!("tensor `{name}` {what}")));
         let elements = shape.iter().try_fold(1usize, |product, size| product.checked_mul(*size));
-        let length = elements.and_then(|elements| elements.checked_mul(encoding.size()));
-        if range.start > range.end || range.end > (*file).as_ref().len() {
+        let length = elements.and_then(|elements| encoding.size(elements));
+        let inside = |range: &Range<usize>| range.start <= range.end && range.end <= (*file).as_ref().len();
+        if !inside(&range) {
             return wrong("lies outside of its file");
         }
         if length != Some(range.len()) || shape.is_empty() || shape.len() > 2 {
             return wrong("is not as long as its shape says");
+        }
+        if let Encoding::Nibbles { scales } = &encoding {
+            let blocks = elements.unwrap_or(0) / BLOCK;
+            let whole = shape.last().is_some_and(|columns| columns.is_multiple_of(BLOCK));
+            if !whole || !inside(scales) || scales.len() != blocks * 2 {
+                return wrong("has not as many scales as it needs");
+            }
         }
         let tensor = Tensor { name: name.to_owned(), file, range, shape, encoding };
         if let Encoding::Steps { scales, zeros, by, .. } = &tensor.encoding {
@@ -108,11 +127,24 @@ impl Tensor {
     /// Decodes one row.
     pub(crate) fn row(&self, row: usize, out: &mut [f32]) {
         let columns = self.columns();
-        let size = self.encoding.size();
-        let start = self.range.start + row * columns * size;
-        assert!(start + columns * size <= self.range.end && out.len() == columns);
-        let bytes = &(*self.file).as_ref()[start..start + columns * size];
+        let size = self.encoding.size(columns).expect("checked when the tensor was made");
+        let start = self.range.start + row * size;
+        assert!(start + size <= self.range.end && out.len() == columns);
+        let file = (*self.file).as_ref();
+        let bytes = &file[start..start + size];
         match &self.encoding {
+            Encoding::Nibbles { scales } => {
+                let scales = &file[scales.start + row * columns / BLOCK * 2..][..columns / BLOCK * 2];
+                let blocks = bytes.chunks_exact(BLOCK / 2).zip(scales.as_chunks::<2>().0);
+                for ((steps, scale), out) in blocks.zip(out.chunks_exact_mut(BLOCK)) {
+                    let scale = half::f16::from_le_bytes(*scale).to_f32();
+                    let (low, high) = out.split_at_mut(BLOCK / 2);
+                    for ((low, high), step) in low.iter_mut().zip(high).zip(steps) {
+                        *low = (f32::from(step & 15) - 8.0) * scale;
+                        *high = (f32::from(step >> 4) - 8.0) * scale;
+                    }
+                }
+            }
             Encoding::F32 => {
                 for (out, bytes) in out.iter_mut().zip(bytes.as_chunks::<4>().0) {
                     *out = f32::from_le_bytes(*bytes);
@@ -204,6 +236,31 @@ mod tests {
         let by_column =
             Encoding::Steps { signed: false, scales: vec![0.5, 1.0], zeros: vec![1.0, 4.0], by: By::Column };
         assert_eq!(tensor(vec![3, 2, 2, 7], &[2, 2], by_column).unwrap().values(), numbers);
+    }
+
+    #[test]
+    fn four_bits_a_number_come_in_blocks_with_a_scale_each() {
+        let scales: Vec<u8> =
+            [0.5f32, 2.0].iter().flat_map(|x| half::f16::from_f32(*x).to_le_bytes()).collect();
+        let steps = (0..32u8).map(|at| (at % 16) | ((15 - at % 16) << 4));
+        let bytes: Vec<u8> = steps.chain(scales).collect();
+        let encoding = Encoding::Nibbles { scales: 32..36 };
+        let file: Bytes = Arc::new(bytes);
+        let found = Tensor::new("t", file.clone(), 0..32, vec![2, 32], encoding.clone()).unwrap().values();
+        for (row, scale) in [0.5, 2.0].into_iter().enumerate() {
+            for column in 0..16 {
+                let expected = (column as f32 - 8.0) * scale;
+                assert_eq!(found[row * 32 + column], expected);
+                assert_eq!(found[row * 32 + 16 + column], (7.0 - column as f32) * scale);
+            }
+        }
+        let refused = |range: Range<usize>, shape: &[usize], scales: Range<usize>| {
+            Tensor::new("t", file.clone(), range, shape.to_vec(), Encoding::Nibbles { scales }).is_err()
+        };
+        assert!(refused(0..32, &[4, 16], 32..36));
+        assert!(refused(0..32, &[2, 32], 32..34));
+        assert!(refused(0..32, &[2, 32], 34..38));
+        assert!(refused(0..16, &[2, 32], 32..36));
     }
 
     #[test]

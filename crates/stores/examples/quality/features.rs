@@ -11,7 +11,10 @@ use std::{
 use engine::{
     access::Writing,
     ids::{BoxId, ChunkId, FileId},
-    seams::index::{Index, IndexedChunk, Recall},
+    seams::{
+        index::{Index, IndexedChunk, Recall},
+        weighing::Weighing,
+    },
     search::{fuse, late},
 };
 use stores::index::{Bounds, Embedded, Postgres};
@@ -95,7 +98,7 @@ pub(crate) async fn write(root: &Path, folder: &Path, names: &[&str]) {
             let reading = stored.writing.reading();
             let tokens = stored.index.tokens(reading, &ids).await.expect("tokens");
             let cosines = stored.index.cosines(reading, &ids, &embedding.vector).await.expect("cosines");
-            let trust = fuse::trust(&embedding.token_ids);
+            let trust = fuse::trust(&embedding.token_ids, &Weighing::USUAL);
             let late_query = late::Query::new(&embedding.tokens, &embedding.token_ids);
             for (((id, known), tokens), cosine) in known.iter().zip(&tokens).zip(cosines) {
                 let document = &stored.documents[&id.file];

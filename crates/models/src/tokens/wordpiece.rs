@@ -6,17 +6,15 @@
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
-use std::path::Path;
 
 use serde::Deserialize;
 use unicode_categories::UnicodeCategories;
 use unicode_normalization::UnicodeNormalization;
 
-use crate::runtime::Sequence;
 use crate::weights::WeightsError;
 
-/// Turns texts into token ids.
-pub struct Tokenizer {
+/// A vocabulary of words and their pieces.
+pub(super) struct WordPiece {
     /// Whole words and the first pieces of words.
     starts: Pieces,
     /// Pieces inside of words, without their prefix.
@@ -26,8 +24,8 @@ pub struct Tokenizer {
     /// Which bytes such a token starts with.
     verbatim_starts: [bool; 256],
     unknown: u32,
-    first: u32,
-    separator: u32,
+    pub(super) first: u32,
+    pub(super) separator: u32,
     /// The longest piece in bytes: no longer prefix needs a look.
     longest: usize,
     longest_word: usize,
@@ -96,15 +94,9 @@ struct Model {
     vocab: HashMap<String, u32>,
 }
 
-impl Tokenizer {
+impl WordPiece {
     /// Reads a `tokenizer.json` with a BERT normalizer, its pre-tokenizer and a `WordPiece` model.
-    pub fn open(path: &Path) -> Result<Self, WeightsError> {
-        let bytes = std::fs::read(path).map_err(|error| WeightsError::file(path, error))?;
-        Tokenizer::parse(&bytes)
-    }
-
-    /// As [`Tokenizer::open`], from the file's bytes.
-    pub fn parse(bytes: &[u8]) -> Result<Self, WeightsError> {
+    pub(super) fn parse(bytes: &[u8]) -> Result<Self, WeightsError> {
         let malformed = |what: String| WeightsError::Malformed(format!("tokenizer.json: {what}"));
         let file: File = serde_json::from_slice(bytes).map_err(|error| malformed(error.to_string()))?;
         let kinds = [&file.normalizer.r#type, &file.pre_tokenizer.r#type];
@@ -129,7 +121,7 @@ impl Tokenizer {
         let verbatim: Vec<_> = added.map(|token| (token.content, token.id)).collect();
         let mut verbatim_starts = [false; 256];
         verbatim.iter().for_each(|(token, _)| verbatim_starts[usize::from(token.as_bytes()[0])] = true);
-        Ok(Tokenizer {
+        Ok(WordPiece {
             starts,
             continuations,
             verbatim,
@@ -143,40 +135,13 @@ impl Tokenizer {
         })
     }
 
-    /// The ids of a text without special tokens.
-    pub fn encode(&self, text: &str) -> Vec<u32> {
-        // English has about four and a half bytes per token.
-        let mut ids = Vec::with_capacity(text.len() / 4 + 2);
-        self.walk(text, &mut |id| ids.push(id));
-        ids
-    }
-
-    /// How many tokens a text has, without special ones.
-    pub fn count(&self, text: &str) -> usize {
-        let mut count = 0;
-        self.walk(text, &mut |_| count += 1);
-        count
-    }
-
-    /// One text between `[CLS]` and `[SEP]`.
-    pub(crate) fn single(&self, ids: &[u32]) -> Sequence {
-        let ids = [&[self.first], ids, &[self.separator]].concat();
-        Sequence { second_from: ids.len(), ids }
-    }
-
-    /// A query and a passage as a cross-encoder reads them.
-    pub(crate) fn pair(&self, query: &[u32], passage: &[u32]) -> Sequence {
-        let ids = [&[self.first], query, &[self.separator], passage, &[self.separator]].concat();
-        Sequence { ids, second_from: query.len() + 2 }
-    }
-
     /// The largest id, so that a model with fewer embeddings can be refused.
-    pub(crate) fn largest_id(&self) -> u32 {
+    pub(super) fn largest_id(&self) -> u32 {
         self.starts.values().copied().chain(self.verbatim.iter().map(|(_, id)| *id)).max().unwrap_or(0)
     }
 
     /// Cuts the text at verbatim tokens and walks what lies between.
-    fn walk(&self, mut text: &str, each: &mut impl FnMut(u32)) {
+    pub(super) fn walk(&self, mut text: &str, each: &mut impl FnMut(u32)) {
         let mut word = String::new();
         while let Some((at, length, id)) = self.next_verbatim(text) {
             self.walk_plain(&text[..at], &mut word, each);
@@ -346,8 +311,12 @@ fn is_ideograph(character: char) -> bool {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use sha2::{Digest, Sha256};
+    use std::path::Path;
 
+    use super::super::{
+        Tokenizer,
+        tests::{digest, mixtures},
+    };
     use super::*;
 
     /// A small vocabulary with single letters, some words and pieces, in the shape of a real `tokenizer.json`.
@@ -394,19 +363,8 @@ pub(crate) mod tests {
 
     fn reference() -> (Tokenizer, Reference) {
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/quire-embed-1/tokenizer.json");
-        let reference = serde_json::from_str(include_str!("tokens_reference.json")).unwrap();
+        let reference = serde_json::from_str(include_str!("wordpiece_reference.json")).unwrap();
         (Tokenizer::open(&file).unwrap(), reference)
-    }
-
-    /// The digest of so many texts' ids.
-    fn digest(ours: &Tokenizer, texts: &[String]) -> String {
-        let mut hashed = Sha256::new();
-        for text in texts {
-            let ids = ours.encode(text);
-            assert_eq!(ours.count(text), ids.len(), "{text:?}");
-            ids.iter().for_each(|id| hashed.update(id.to_le_bytes()));
-        }
-        hashed.finalize().iter().take(6).map(|byte| format!("{byte:02x}")).collect()
     }
 
     #[test]
@@ -425,33 +383,13 @@ pub(crate) mod tests {
     #[test]
     fn mixed_texts_are_tokenized_as_by_the_original() {
         let (ours, reference) = reference();
-        let mut state = 11_u64;
-        let mut draw = |below: usize| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (state >> 33) as usize % below
-        };
-        let mut texts: Vec<String> = Vec::new();
-        for _ in 0..20_000 {
-            let count = draw(12);
-            texts.push(
-                (0..count).map(|_| reference.fragments[draw(reference.fragments.len())].as_str()).collect(),
-            );
-        }
+        let mut texts = mixtures(&reference.fragments, 20_000);
         for length in [99, 100, 101, 500] {
             texts.extend(["a".repeat(length), "é".repeat(length)]);
         }
         for (at, some) in texts.chunks(100).enumerate() {
             assert_eq!(digest(&ours, some), reference.mixtures[at], "one of {some:?}");
         }
-    }
-
-    #[test]
-    fn pairs_know_where_the_passage_starts() {
-        let ours = Tokenizer::parse(&small_file()).unwrap();
-        let (query, passage) = (ours.encode("the"), ours.encode("walking"));
-        let pair = ours.pair(&query, &passage);
-        assert_eq!(pair, Sequence { ids: vec![2, 5, 3, 9, 10, 3], second_from: 3 });
-        assert_eq!(ours.single(&query), Sequence { ids: vec![2, 5, 3], second_from: 3 });
     }
 
     #[test]
