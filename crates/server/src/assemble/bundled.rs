@@ -1,4 +1,5 @@
-//! The models that are part of the program: written to the data folder where they are not found beside it.
+//! The models that are part of the program: written to the data folder, each when it is first loaded, where they are not found
+//! beside it.
 
 use std::{
     fs, io,
@@ -28,6 +29,11 @@ const FILES: &[Bundled] = bundled![
     "quire-embed-1/model.safetensors",
     "quire-embed-1/quire.json",
     "quire-embed-1/tokenizer.json",
+    "quire-multi-1/LICENSE",
+    "quire-multi-1/config.json",
+    "quire-multi-1/model.safetensors",
+    "quire-multi-1/quire.json",
+    "quire-multi-1/vocabulary.unigram",
     "quire-rerank-1/config.json",
     "quire-rerank-1/model.safetensors",
     "quire-rerank-1/quire.json",
@@ -55,16 +61,18 @@ pub(super) fn compare(folder: &Path, name: &str) -> Result<()> {
     Ok(())
 }
 
-/// Writes all of them below `data`, where they are not there yet, and gives the folder that holds them.
-pub(super) fn write(data: &Path) -> Result<PathBuf> {
+/// Writes the model of this name below `data`, where it is not there yet, and gives its folder. Files beside the folders
+/// are what models share, and come along.
+pub(super) fn write(data: &Path, name: &str) -> Result<PathBuf> {
     let root = data.join("models");
-    for file in FILES {
+    let needed = |file: &&Bundled| file.path.split_once('/').is_none_or(|(folder, _)| folder == name);
+    for file in FILES.iter().filter(needed) {
         let path = root.join(file.path);
         if !is(&path, file.bytes) {
             put(&path, file.bytes).with_context(|| format!("cannot write {}", path.display()))?;
         }
     }
-    Ok(root)
+    Ok(root.join(name))
 }
 
 /// Whether a file has these bytes.
@@ -89,15 +97,19 @@ mod tests {
     #[test]
     fn what_is_missing_or_damaged_is_written_again() {
         let data = tempfile::tempdir().unwrap();
-        let root = write(data.path()).unwrap();
+        let embedder = write(data.path(), "quire-embed-1").unwrap();
+        let root = embedder.parent().unwrap();
+        assert!(!root.join("quire-rerank-1").exists() && !root.join("quire-multi-1").exists());
+        write(data.path(), "quire-rerank-1").unwrap();
         let path = root.join("quire-embed-1/config.json");
         let before = fs::read(&path).unwrap();
         fs::write(&path, "damaged").unwrap();
         fs::remove_file(root.join("quire-rerank-1/quire.json")).unwrap();
-        write(data.path()).unwrap();
+        write(data.path(), "quire-embed-1").unwrap();
+        write(data.path(), "quire-rerank-1").unwrap();
         assert_eq!(fs::read(&path).unwrap(), before);
         assert!(root.join("quire-rerank-1/quire.json").is_file());
-        assert_eq!(names().collect::<Vec<_>>(), ["quire-embed-1", "quire-rerank-1"]);
+        assert_eq!(names().collect::<Vec<_>>(), ["quire-embed-1", "quire-multi-1", "quire-rerank-1"]);
         assert!(compare(&root.join("quire-embed-1"), "quire-embed-1").is_ok());
         fs::write(root.join("quire-embed-1/tokenizer.json"), "damaged").unwrap();
         let said = compare(&root.join("quire-embed-1"), "quire-embed-1").unwrap_err().to_string();

@@ -133,7 +133,7 @@ fn folder(settings: &ModelSettings, name: &str, data: &Path) -> Result<PathBuf> 
     }
     match place(settings, name) {
         Place::Folder(folder) => return Ok(folder),
-        Place::BuiltIn => return Ok(bundled::write(data)?.join(name)),
+        Place::BuiltIn => return bundled::write(data, name),
         Place::Remote(_) | Place::Nowhere => {}
     }
     let places = places(settings.dir.as_deref());
