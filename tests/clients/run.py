@@ -28,6 +28,7 @@ PYTHON = {
     "mcp_python": "mcp==2.3.0",
     "fastmcp_python": "fastmcp==4.1.2",
     "quire_python": [str(ROOT / "sdk" / "python")],
+    "nodes_python": [str(ROOT / "sdk" / "llamaindex"), str(ROOT / "sdk" / "python")],
     "retriever_python": [str(ROOT / "sdk" / "langchain"), str(ROOT / "sdk" / "python"), "langchain-tests"],
 }
 DOCUMENT = ("# Warranty\n\nThe warranty of the machine lasts two years from the day of purchase. Batteries are not covered.\n\n"
