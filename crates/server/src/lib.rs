@@ -8,6 +8,7 @@ pub mod commands;
 pub mod config;
 pub mod dashboard;
 pub mod docs;
+mod following;
 pub mod http;
 pub mod library;
 pub mod logging;

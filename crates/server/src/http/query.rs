@@ -34,6 +34,15 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Parameters<T> 
     }
 }
 
+/// How many entries a page of a list has: 1 to 200, and 50 if left out.
+pub fn page_limit(text: Option<&str>) -> Result<u32, Fault> {
+    match text.map(str::parse::<u32>) {
+        None => Ok(50),
+        Some(Ok(limit)) if (1..=200).contains(&limit) => Ok(limit),
+        Some(_) => Err(Fault::invalid("limit", "`limit` must be a whole number from 1 to 200")),
+    }
+}
+
 /// Reads the parameters of a URL.
 pub fn read<T: DeserializeOwned>(uri: &Uri) -> Result<Parameters<T>, Fault> {
     let (known, mut given, mut warnings) = (field_names::<T>(), HashSet::new(), Vec::new());

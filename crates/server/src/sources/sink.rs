@@ -5,7 +5,6 @@ use std::collections::{HashMap, HashSet};
 use engine::{
     Fault, Reason,
     access::Writing,
-    ids::SourceId,
     seams::catalog::{FileName, Metadata, NewFile, Source, SourceItem, SourceReport, UploadOutcome},
 };
 use serde_json::json;
@@ -13,16 +12,15 @@ use sha2::{Digest, Sha256};
 use stores::blobs::hexadecimal;
 
 use super::writing;
-use crate::app::App;
+use crate::{
+    app::App,
+    following::{external_id, is_much},
+};
 
 /// Bytes of one file that are taken from a source: each is held in memory once.
 pub(super) const MOST_BYTES: u64 = 50 << 20;
 /// Failures that are listed.
 const MOST_FAILURES: usize = 100;
-/// As many files can always be deleted.
-const FEW: usize = 10;
-/// Characters of an external id at most.
-const LONGEST_ID: usize = 200;
 
 /// A file as it comes from a source.
 pub(super) struct Arrived {
@@ -123,7 +121,7 @@ impl<'a> Sink<'a> {
         let metadata =
             Metadata::from_iter([("source".into(), json!(self.source.id)), ("origin".into(), json!(name))]);
         let first = known.is_none();
-        let external_id = external_id(self.source.id, &name);
+        let external_id = external_id(&format!("{}:{name}", self.source.id));
         let uploaded = self.app.library.add(&self.writing, staged, |staged| NewFile {
             name: file_name,
             external_id: Some(external_id),
@@ -163,40 +161,5 @@ impl<'a> Sink<'a> {
             }
         }
         Ok(())
-    }
-}
-
-/// Whether so many files are gone that it may be a mistake: more than ten, and more than a quarter.
-fn is_much(gone: usize, known: usize) -> bool {
-    gone > FEW && gone * 4 > known
-}
-
-/// The id that a file of a source has in its box; a very long name is cut and told apart by a hash.
-fn external_id(source: SourceId, name: &str) -> String {
-    let id = format!("{source}:{name}");
-    if id.chars().count() <= LONGEST_ID {
-        return id;
-    }
-    let hash = hexadecimal(&Sha256::digest(name.as_bytes()));
-    let start: String = id.chars().take(LONGEST_ID - hash.len() - 1).collect();
-    format!("{start}#{hash}")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ids_are_short_enough_and_different() {
-        let source = SourceId::generate();
-        assert_eq!(external_id(source, "a/b.md"), format!("{source}:a/b.md"));
-        let long = "x".repeat(300);
-        let ids = [external_id(source, &format!("{long}1")), external_id(source, &format!("{long}2"))];
-        assert!(ids[0] != ids[1] && ids.iter().all(|id| id.chars().count() == LONGEST_ID));
-    }
-
-    #[test]
-    fn more_than_ten_and_a_quarter_is_much() {
-        assert!(!is_much(10, 10) && !is_much(11, 44) && is_much(12, 44) && is_much(11, 11));
     }
 }

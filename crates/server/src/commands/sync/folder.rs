@@ -7,11 +7,6 @@ use std::{
     time::SystemTime,
 };
 
-use sha2::{Digest, Sha256};
-
-/// Characters of an external id at most.
-const LONGEST_ID: usize = 200;
-
 /// What tells whether a file was changed without reading it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Stamp {
@@ -75,16 +70,6 @@ fn walk(folder: &Path, within: &str, look: &mut Look) -> io::Result<()> {
         }
     }
     Ok(())
-}
-
-/// The id that a file has in the box: its path within the folder, or the beginning of a very long one with a hash of it all.
-pub(super) fn external_id(path: &str) -> String {
-    if path.chars().count() <= LONGEST_ID {
-        return path.to_string();
-    }
-    let hash = stores::blobs::hexadecimal(&Sha256::digest(path.as_bytes()));
-    let start: String = path.chars().take(LONGEST_ID - hash.len() - 1).collect();
-    format!("{start}#{hash}")
 }
 
 /// Hashes of files, and which of them are of a kind that can be read, for as long as they are not changed.
@@ -165,13 +150,5 @@ mod tests {
         assert!(matches!(of("a.txt"), Content::Readable(_)));
         assert_eq!(of("b.txt"), Content::Unsupported("empty".into()));
         assert!(matches!(of("c.exe"), Content::Unsupported(_)));
-    }
-
-    #[test]
-    fn long_paths_have_ids_of_their_own() {
-        assert_eq!(external_id("a/b.txt"), "a/b.txt");
-        let long = "x/".repeat(150);
-        let ids = [external_id(&format!("{long}1")), external_id(&format!("{long}2"))];
-        assert!(ids[0] != ids[1] && ids.iter().all(|id| id.chars().count() == LONGEST_ID));
     }
 }

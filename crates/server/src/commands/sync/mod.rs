@@ -12,7 +12,7 @@ use std::{
 
 use clap::Args;
 use engine::{Fault, Reason};
-use folder::{Content, Contents, Found, Look, external_id, look};
+use folder::{Content, Contents, Found, Look, look};
 use plan::{Kept, Plan};
 use reqwest::{Body, Method};
 use serde_json::{Value, json};
@@ -23,6 +23,7 @@ use super::{
     client::{Api, Connection, Upload},
     local, output,
 };
+use crate::following::external_id;
 
 /// The entry of a file's metadata that says which folder it came from.
 const MARK: &str = "syncedFrom";
@@ -153,7 +154,11 @@ impl Syncing {
         for (file, path) in plan.renamed {
             match self.rename(&file, &path).await {
                 Ok(()) => report.renamed.push((file.external_id, path, file.id)),
-                Err(fault) => report.failed.push((path, fault.cause)),
+                Err(fault) => {
+                    if !report.goes_on(path, fault) {
+                        return;
+                    }
+                }
             }
         }
         for (path, new) in
@@ -162,7 +167,11 @@ impl Syncing {
             match self.upload(path, &look.files[path], new).await {
                 Ok(id) if new => report.added.push((path.clone(), id)),
                 Ok(id) => report.changed.push((path.clone(), id)),
-                Err(fault) => report.failed.push((path.clone(), fault.cause)),
+                Err(fault) => {
+                    if !report.goes_on(path.clone(), fault) {
+                        return;
+                    }
+                }
             }
         }
         for file in plan.removed {
@@ -170,10 +179,10 @@ impl Syncing {
                 Ok(_) => report.removed.push((file.external_id.clone(), file.id.clone())),
                 // Somebody else was faster.
                 Err(fault) if fault.reason == Reason::NotFound => {}
-                Err(fault) => {
-                    report.failed.push((file.external_id.clone(), fault.cause));
-                    continue;
-                }
+                Err(fault) => match report.goes_on(file.external_id, fault) {
+                    true => continue,
+                    false => return,
+                },
             }
             self.kept.retain(|kept| kept.id != file.id);
         }
@@ -294,6 +303,13 @@ struct Report {
 }
 
 impl Report {
+    /// Notes what failed; says whether other files can fare better. They cannot where the key, the limit or the server is at fault.
+    fn goes_on(&mut self, path: String, fault: Fault) -> bool {
+        self.failed.push((path, fault.cause));
+        use Reason::{BoxUnknown, KeyInvalid, RateLimitKey, UpstreamUnavailable};
+        !matches!(fault.reason, BoxUnknown | KeyInvalid | RateLimitKey | UpstreamUnavailable)
+    }
+
     fn print(&self, json: bool) {
         let files = |list: &[(String, String)], what: &str| -> Vec<Value> {
             list.iter().map(|(path, more)| json!({"path": path, what: more})).collect()

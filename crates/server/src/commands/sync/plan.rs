@@ -4,10 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde_json::Value;
 
-use super::folder::external_id;
-
-/// As many files can always be deleted.
-const FEW: usize = 10;
+use crate::following::{external_id, is_much};
 
 /// A file of the box, as far as it matters here.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -93,11 +90,9 @@ impl Plan {
         self.added.is_empty() && self.changed.is_empty() && self.renamed.is_empty() && self.removed.is_empty()
     }
 
-    /// Whether so much is deleted that it may be a mistake: more than ten files, and more than a quarter of those that came from
-    /// this folder.
+    /// Whether so much of what came from this folder is deleted that it may be a mistake.
     pub(super) fn deletes_much(&self, kept: &[Kept]) -> bool {
-        let own = kept.iter().filter(|file| file.own).count();
-        self.removed.len() > FEW && self.removed.len() * 4 > own
+        is_much(self.removed.len(), kept.iter().filter(|file| file.own).count())
     }
 }
 

@@ -15,7 +15,7 @@ use crate::{
         auth::{ManagingBox, Searcher},
         body::JsonBody,
         error::ErrorEnvelope,
-        query::Parameters,
+        query::{Parameters, page_limit},
         reply::{Envelope, Reply, Success},
         token,
     },
@@ -179,11 +179,7 @@ pub(super) async fn list(
 
 impl ListQuery {
     fn wanted(&self) -> Result<QuestionQuery, Fault> {
-        let limit = match self.limit.as_deref().map(str::parse::<u32>) {
-            None => 50,
-            Some(Ok(limit)) if (1..=200).contains(&limit) => limit,
-            Some(_) => return Err(Fault::invalid("limit", "`limit` must be a whole number from 1 to 200")),
-        };
+        let limit = page_limit(self.limit.as_deref())?;
         let trouble = self.outcome.as_deref().map(str::parse::<Trouble>).transpose();
         Ok(QuestionQuery {
             trouble: trouble.map_err(|wrong| Fault::invalid("outcome", wrong))?,

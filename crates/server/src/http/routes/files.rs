@@ -27,7 +27,7 @@ use crate::{
         body::{self, JsonBody},
         error::ErrorEnvelope,
         origin::Origin,
-        query::{Nothing, Parameters},
+        query::{Nothing, Parameters, page_limit},
         reply::{Envelope, Reply, Success},
         token,
     },
@@ -147,11 +147,7 @@ struct ListUsage {
 impl ListQuery {
     /// What the catalog is asked; the sort is part of the cursor, so that it cannot change between pages.
     pub(super) fn wanted(&self) -> Result<FileQuery, Fault> {
-        let limit = match self.limit.as_deref().map(str::parse::<u32>) {
-            None => 50,
-            Some(Ok(limit)) if (1..=200).contains(&limit) => limit,
-            Some(_) => return Err(Fault::invalid("limit", "`limit` must be a whole number from 1 to 200")),
-        };
+        let limit = page_limit(self.limit.as_deref())?;
         let sort = self.sort.as_deref().unwrap_or("-createdAt");
         let (descending, field) = sort.strip_prefix('-').map_or((false, sort), |field| (true, field));
         let key = match field {
