@@ -1,6 +1,7 @@
 //! Runs work that would block an async thread on another one, and stops it when its request is dropped.
 //!
-//! Work on files goes [`aside`], to threads that step back behind those that answer requests.
+//! Work on files goes [`aside`], to threads that step back behind those that answer requests. What only computes steps back
+//! further ([`compute`], [`give_way`]).
 //!
 //! A thread cannot be stopped from outside, so long work calls [`Stop::check`] in its loops. When the request is
 //! dropped, because its client disconnected or the server stops, the next check fails.
@@ -18,9 +19,12 @@ use crate::{Fault, Reason};
 /// Longer than any legitimate work takes; whatever runs longer is stopped.
 const LONGEST: Duration = Duration::from_secs(30);
 
-/// How far work on files steps back: where both want a core, an answer gets three quarters of it.
-#[cfg(target_os = "linux")]
+/// How far work steps back that may hold a lock: where both want a core, an answer gets three quarters of it, and what waits for the
+/// lock does not wait for long.
 const STEP_BACK: i32 = 5;
+
+/// How far it steps back where it holds nothing that others wait for: an answer gets nine tenths of the core.
+const GIVE_WAY: i32 = 10;
 
 /// Tells work whether anybody still waits for it.
 #[derive(Debug, Clone)]
@@ -79,18 +83,46 @@ pub async fn run<T: Send + 'static>(work: impl FnOnce(&Stop) -> T + Send + 'stat
     done
 }
 
-/// Does `work` on a thread of its own that gives way to the others: for files, which nobody waits for as for an answer.
+/// Does `work` on a thread of its own that steps back: for files, which nobody waits for as for an answer.
 pub async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Fault> {
+    on_own_thread(STEP_BACK, work).await
+}
+
+/// Does `work` on a thread of its own that gives way to all others. It must hold no lock that an answer could wait for.
+pub async fn compute<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Fault> {
+    on_own_thread(GIVE_WAY, work).await
+}
+
+/// Lets the others go first from here on: for a thread that only computes for files.
+pub fn give_way() {
+    step_back(GIVE_WAY);
+}
+
+async fn on_own_thread<T: Send + 'static>(
+    back: i32,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Fault> {
     let (told, done) = tokio::sync::oneshot::channel();
     // A thread cannot become more urgent again, so it ends with its work.
     let thread = std::thread::Builder::new().name("aside".into()).spawn(move || {
-        // Linux counts it for the thread, others for the process. Where it fails, the work is as urgent as any.
-        #[cfg(target_os = "linux")]
-        let _ = rustix::process::nice(STEP_BACK);
+        step_back(back);
         let _ = told.send(work());
     });
     thread.map_err(Fault::internal)?;
     done.await.map_err(Fault::internal)
+}
+
+/// Linux counts it for the thread, others for the process. Where it fails, the work is as urgent as any.
+fn step_back(_by: i32) {
+    #[cfg(target_os = "linux")]
+    let _ = rustix::process::nice(_by);
+}
+
+/// How far this thread has stepped back.
+#[doc(hidden)]
+#[cfg(target_os = "linux")]
+pub fn niceness() -> i32 {
+    rustix::process::nice(0).unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -124,13 +156,14 @@ mod tests {
         std::thread::sleep(Duration::from_millis(2));
         assert_eq!(late.check().unwrap_err().reason, Reason::Timeout);
     }
+
     #[cfg(target_os = "linux")]
     #[tokio::test]
     async fn work_aside_gives_way_to_the_rest_of_the_process() {
-        let before = rustix::process::nice(0).unwrap();
-        let aside_from_it = aside(|| rustix::process::nice(0).unwrap()).await.unwrap();
-        assert_eq!(aside_from_it, (before + STEP_BACK).min(19));
-        assert_eq!(rustix::process::nice(0).unwrap(), before);
+        let before = niceness();
+        assert_eq!(aside(niceness).await.unwrap(), (before + STEP_BACK).min(19));
+        assert_eq!(compute(niceness).await.unwrap(), (before + GIVE_WAY).min(19));
+        assert_eq!(niceness(), before);
         assert!(aside(|| panic!("on purpose")).await.is_err());
     }
 }

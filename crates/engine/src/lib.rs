@@ -6,7 +6,7 @@
 //! - [`ingest`]: upload → parse → chunk → embed → index.
 //! - [`search`]: query → recall → fuse → rerank → cite.
 //! - [`chat`]: understand → search → answer → verify.
-//! - [`blocking`], [`turnstile`]: work that ends with its request, and takes turns by account.
+//! - [`blocking`], [`turnstile`], [`shares`]: work that ends with its request, takes turns by account, and is shared by recent use.
 //! - [`bundle`]: a box in one file.
 //! - [`cost`]: what a search and an answer cost. [`bounds`]: how much an account may hold.
 
@@ -24,6 +24,7 @@ pub mod ingest;
 pub mod permissions;
 pub mod seams;
 pub mod search;
+pub mod shares;
 pub mod turnstile;
 
 pub use error::{Fault, Reason};

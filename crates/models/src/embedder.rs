@@ -6,6 +6,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use engine::seams::embedder::{Embedder, Embedding, Role};
 use engine::seams::weighing::Weighing;
+use engine::turnstile::served;
 use engine::{Fault, blocking};
 
 use crate::batcher::{Batcher, Model, Work};
@@ -158,7 +159,11 @@ impl LocalEmbedder {
         if bytes <= TOKENIZE_HERE {
             return Ok(prepare());
         }
-        blocking::aside(prepare).await
+        // Somebody waits for an account's texts; those of files are nobody's.
+        match served() {
+            Some(_) => blocking::run(move |_| prepare()).await,
+            None => blocking::compute(prepare).await,
+        }
     }
 }
 

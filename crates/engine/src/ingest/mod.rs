@@ -85,7 +85,7 @@ impl Ingest {
         progress: Progress<'_>,
     ) -> Result<EmbeddedFile, Fault> {
         let embedder = self.embedder.clone();
-        let (document, mut chunks) = blocking::aside(move || {
+        let (document, mut chunks) = blocking::compute(move || {
             let mut chunks = cut(&document, &*embedder);
             if chunks.len() > MOST_PASSAGES {
                 chunks.truncate(MOST_PASSAGES);

@@ -1,22 +1,19 @@
 //! Runs one batch's groups on several threads, each with room of its own that is kept from batch to batch.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 /// Splits work over threads. Scoped threads are started for each batch: a batch takes tens of milliseconds and
 /// a start some tens of microseconds, so that keeping threads alive would buy nothing but complexity.
 pub(crate) struct Pool<S> {
-    /// One scratch per thread, kept from batch to batch.
+    /// One scratch per thread of the batches that have run at the same time, kept from batch to batch.
     scratches: Mutex<Vec<S>>,
-    returned: Condvar,
     threads: usize,
 }
 
 impl<S: Default + Send> Pool<S> {
     pub(crate) fn new(threads: usize) -> Self {
-        let threads = threads.max(1);
-        let scratches = (0..threads).map(|_| S::default()).collect();
-        Pool { scratches: Mutex::new(scratches), returned: Condvar::new(), threads }
+        Pool { scratches: Mutex::default(), threads: threads.max(1) }
     }
 
     pub(crate) fn threads(&self) -> usize {
@@ -51,19 +48,13 @@ impl<S: Default + Send> Pool<S> {
         done.into_iter().map(|(_, result)| result).collect()
     }
 
+    /// A batch never waits for another one's.
     fn borrow(&self) -> S {
-        let mut scratches = self.scratches.lock().unwrap_or_else(PoisonError::into_inner);
-        loop {
-            match scratches.pop() {
-                Some(scratch) => return scratch,
-                None => scratches = self.returned.wait(scratches).unwrap_or_else(PoisonError::into_inner),
-            }
-        }
+        self.scratches.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
     }
 
     fn give_back(&self, scratch: S) {
         self.scratches.lock().unwrap_or_else(PoisonError::into_inner).push(scratch);
-        self.returned.notify_one();
     }
 }
 

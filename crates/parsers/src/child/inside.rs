@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use engine::document::Document;
 use engine::seams::parser::{ParseFailure, Progress};
+use nix::unistd::{Pid, setpgid};
 
 use super::REQUEST;
 use super::frames::{Few, Frame, PageFrame, Request};
@@ -22,9 +23,9 @@ const STACK_BYTES: usize = 64 << 20;
 const LONGEST_REQUEST: u64 = 1 << 20;
 /// The parent need not hear of every page of a fast file.
 const PROGRESS_PAUSE: Duration = Duration::from_millis(50);
-/// How far the child steps back behind the server: reading a file may take a third longer, a question may not. A child
-/// much further back could run out of its time on a busy machine.
-const STEP_BACK: i32 = 5;
+/// How far the child steps back behind the server: where both want a core, a question gets nine tenths of it. Even then a page has
+/// more than twice the time that it needs ([`Limits::seconds_per_page`]).
+const STEP_BACK: i32 = 10;
 
 /// What makes a document of a file's bytes and name.
 type Reader = fn(Vec<u8>, &str, &Limits, Progress<'_>, &AtomicU32) -> Result<Document, ParseFailure>;
@@ -44,8 +45,9 @@ pub fn child_main() -> ExitCode {
 pub fn child_main_with(reader: Reader) -> ExitCode {
     // A damaged page may make a library panic; it is caught, and its text is of use to nobody.
     std::panic::set_hook(Box::new(|_| {}));
-    // Our parent ends the whole session, and no terminal is part of it.
-    if nix::unistd::setsid().is_err() {
+    // Our parent ends the whole group. A session would do as well, but Linux shares the processor out to sessions before it looks at
+    // how far anybody in them has stepped back: a child in its own would get half of a core that the server needs.
+    if setpgid(Pid::from_raw(0), Pid::from_raw(0)).is_err() {
         return ExitCode::from(4);
     }
     // Where it fails, the child is as urgent as before.

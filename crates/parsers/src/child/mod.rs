@@ -156,7 +156,7 @@ impl Running {
 
     fn kill(&mut self) {
         // The id is gone once the child is waited for, so it cannot name a stranger. The child's first act is to lead a
-        // session, which its own children cannot leave; before that it has none and is killed alone.
+        // group, which its own children cannot leave; before that it has none and is killed alone.
         if let Some(id) = self.child.id().and_then(|id| i32::try_from(id).ok()) {
             let _ = killpg(Pid::from_raw(id), Signal::SIGKILL);
         }

@@ -148,7 +148,7 @@ async fn a_dropped_parse_kills_the_child_and_all_it_started() {
     let file = place.file(b"words");
     let mark = place.folder.path().join("still-alive");
     let parser = ChildParser {
-        // As our own child does first of all.
+        // It leads a group of its own, as our own child does first of all.
         program: "/usr/bin/setsid".into(),
         args: vec!["sh".into(), "-c".into(), format!("(sleep 1; touch {}) & wait", mark.display()).into()],
         ..place.parser(alone())
@@ -159,4 +159,58 @@ async fn a_dropped_parse_kills_the_child_and_all_it_started() {
     // The grandchild would leave its mark after a second; waiting longer is the only way to see that it does not.
     tokio::time::sleep(Duration::from_millis(1_600)).await;
     assert!(!mark.exists());
+}
+
+/// Linux shares the processor out to sessions first, so a child steps back only in the session of its server.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_child_steps_back_behind_its_server() {
+    let place = Place::new();
+    let file = place.file("Words that take a while to read. ".repeat(1 << 20).as_bytes());
+    let parser = place.parser(alone());
+    let parsing = parser.parse(&file, "x.txt", &|_, _| {});
+    let own = stat("self").expect("this process");
+    let stepped_back = async {
+        loop {
+            let steps_back = |child: &Stat| child.nice == (own.nice + 10).min(19);
+            if let Some(child) = children().into_iter().find(steps_back) {
+                return child;
+            }
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    };
+    tokio::select! {
+        child = stepped_back => {
+            assert_eq!(child.group, child.id, "the server ends its group");
+            assert_eq!(child.session, own.session);
+        }
+        read = parsing => panic!("it was read and did not step back: {:?}", read.map(|document| document.pages.len())),
+    }
+}
+
+/// What the kernel says of a process.
+#[cfg(target_os = "linux")]
+#[derive(Debug)]
+struct Stat {
+    id: i32,
+    group: i32,
+    session: i32,
+    nice: i32,
+}
+
+#[cfg(target_os = "linux")]
+fn stat(process: &str) -> Option<Stat> {
+    let line = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    let fields: Vec<i32> =
+        line.rsplit(')').next()?.split_whitespace().map(|field| field.parse().unwrap_or(0)).collect();
+    let id = line.split(' ').next()?.parse().ok()?;
+    Some(Stat { id, group: *fields.get(2)?, session: *fields.get(3)?, nice: *fields.get(16)? })
+}
+
+#[cfg(target_os = "linux")]
+fn children() -> Vec<Stat> {
+    let own = std::process::id();
+    let threads = std::fs::read_dir(format!("/proc/{own}/task")).into_iter().flatten().flatten();
+    let lists = threads.filter_map(|thread| std::fs::read_to_string(thread.path().join("children")).ok());
+    lists.flat_map(|list| list.split_whitespace().filter_map(stat).collect::<Vec<_>>()).collect()
 }

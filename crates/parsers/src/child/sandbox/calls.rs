@@ -132,7 +132,7 @@ fn allowed(programs: bool, signals_stay_inside: bool) -> Result<Rules, seccompil
     rules.insert(libc::SYS_ioctl, vec![when(1, SeccompCmpOp::Eq, libc::TCGETS)?]);
     rules.insert(libc::SYS_prctl, vec![when(0, SeccompCmpOp::Eq, libc::PR_SET_NAME as u64)?]);
     if signals_stay_inside {
-        // To end a program that takes too long. Elsewhere it runs until the parent ends the whole session.
+        // To end a program that takes too long. Elsewhere it runs until the parent ends the whole group.
         rules.insert(libc::SYS_kill, Vec::new());
         rules.insert(libc::SYS_tgkill, Vec::new());
     }

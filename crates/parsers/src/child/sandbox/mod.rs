@@ -1,6 +1,6 @@
 //! Gives up every right that reading one file does not need.
 //!
-//! Resource limits, `no_new_privs` and a session of its own always hold. Landlock (`files`) and seccomp (`calls`) hold where
+//! Resource limits, `no_new_privs` and a process group of its own always hold. Landlock (`files`) and seccomp (`calls`) hold where
 //! the kernel has them; what is missing is told to the parent, which warns of it or refuses to go on.
 
 #[cfg(target_os = "linux")]
