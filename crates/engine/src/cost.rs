@@ -22,7 +22,7 @@
 //! | work | units |
 //! |---|---|
 //! | vectors: each 20,000 tokens, or part of them | 1 |
-//! | putting texts in order: each 20 texts, or part of them | 1 |
+//! | putting texts in order: each 20 texts, or part of them; a text that is too long to be read at once counts for each of its parts | 1 |
 
 use serde::Serialize;
 
@@ -51,6 +51,8 @@ const GENERATED_STEPS: u64 = 2;
 const EMBEDDED: usize = 20_000;
 /// Texts that one unit puts in order: as many as a cross-encoder reads for the most expensive search.
 const RERANKED_TEXTS: usize = 20;
+/// Tokens of a query and a text together that a cross-encoder reads at once; what is longer it reads in parts.
+const READ_AT_ONCE: usize = 500;
 
 /// The least and the most that a call can cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -176,9 +178,12 @@ pub fn embeddings(tokens: usize) -> u64 {
     tokens.div_ceil(EMBEDDED).max(1) as u64
 }
 
-/// What it costs to put so many texts in order.
-pub fn rerank(texts: usize) -> u64 {
-    texts.div_ceil(RERANKED_TEXTS).max(1) as u64
+/// What it costs to put texts of so many tokens in order.
+pub fn rerank(query: usize, texts: &[usize]) -> u64 {
+    // A query that leaves less room is refused by the model.
+    let room = READ_AT_ONCE - query.min(READ_AT_ONCE / 2);
+    let parts: usize = texts.iter().map(|tokens| tokens.div_ceil(room).max(1)).sum();
+    parts.div_ceil(RERANKED_TEXTS).max(1) as u64
 }
 
 /// Units for what goes beyond `free`, one for each started `step`.
@@ -241,8 +246,20 @@ mod tests {
             assert_eq!(embeddings(tokens), units, "{tokens}");
         }
         for (texts, units) in [(1, 1), (20, 1), (21, 2), (1_000, 50)] {
-            assert_eq!(rerank(texts), units, "{texts}");
+            assert_eq!(rerank(10, &vec![100; texts]), units, "{texts}");
         }
+        assert_eq!(rerank(10, &[0]), 1);
+        assert_eq!(rerank(10, &[490 * 20]), 1, "twenty parts");
+        assert_eq!(rerank(10, &[490 * 20 + 1]), 2);
+        assert_eq!(rerank(100, &[490 * 20]), 2, "a longer query leaves less room");
+        assert_eq!(rerank(100_000, &[250 * 20]), 1);
+    }
+
+    /// A megabyte of text in one request: as much as a few hundred searches read.
+    #[test]
+    fn long_texts_are_not_cheaper_than_short_ones() {
+        let (together, apart) = (rerank(10, &[250_000]), rerank(10, &vec![250; 1_000]));
+        assert!(together * 2 >= apart, "{together} and {apart}");
     }
 
     #[test]

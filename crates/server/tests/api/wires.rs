@@ -218,6 +218,21 @@ async fn texts_are_put_in_order() {
     }
 }
 
+/// However long a text is, it is read to its end: a megabyte in one text costs what it costs in many.
+#[tokio::test]
+async fn long_texts_are_charged_for_all_that_is_read_of_them() {
+    let app = TestApp::start().await;
+    let (_, _, key) = app.owner().await;
+    let long = "word ".repeat(50_000);
+    let answer = app.post("/embeddings", &key, json!({"input": long})).await;
+    assert_eq!(answer.body["usage"]["prompt_tokens"], 50_000, "{}", answer.body["usage"]);
+    assert_eq!(answer.body["usage"]["intelligence_units_consumed"], 3, "20,000 tokens a unit");
+    assert_eq!(answer.body["usage"]["truncated"], 1);
+    let answer = app.post("/rerank", &key, json!({"query": "x", "documents": [long]})).await;
+    let units = answer.body["usage"]["intelligence_units_consumed"].as_u64().unwrap();
+    assert!((5..=6).contains(&units), "about a hundred parts, not one text: {units}");
+}
+
 #[tokio::test]
 async fn models_by_themselves_stop_when_units_are_used_up() {
     let mut config = roomy();

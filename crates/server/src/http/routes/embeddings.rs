@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::{Json, extract::State};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use engine::{
-    Fault, cost,
+    Fault, blocking, cost,
     seams::{
         catalog::Operation,
         embedder::{Embedder, Embedding, Role},
@@ -92,7 +92,7 @@ struct EmbeddingObject {
 struct EmbeddingsUsage {
     prompt_tokens: usize,
     total_tokens: usize,
-    /// Texts that are longer than the model reads, and were cut.
+    /// Texts that are longer than the model reads at once: each vector is the mean of those of its parts.
     truncated: usize,
     #[serde(flatten)]
     units: Usage,
@@ -118,13 +118,14 @@ pub(super) async fn embed(
         );
         return Err(Fault::invalid("dimensions", cause).into());
     }
-    let Counted { texts, tokens, truncated } = counted(embedder.clone(), texts(input)?).await?;
-    let cost = cost::embeddings(tokens);
+    let texts = texts(input)?;
     let role = match input_type {
         Some(InputType::Query) => Role::Query,
         Some(InputType::Passage) | None => Role::Passage,
     };
     let turn = payer.turn().await?;
+    let Counted { texts, tokens, truncated } = counted(embedder.clone(), texts).await?;
+    let cost = cost::embeddings(tokens);
     let charge = payer.reserve(Operation::Embeddings, cost).await?;
     let mut data = Vec::with_capacity(texts.len());
     for some in texts.chunks(TEXTS_AT_ONCE) {
@@ -141,7 +142,7 @@ pub(super) async fn embed(
     Ok(Json(EmbeddingList { object: "list", data, model: embedder.id().to_string(), usage }))
 }
 
-/// Texts, how many tokens the model reads of them, and how many of them it does not read to their end.
+/// Texts, how many tokens the model reads, and how many of the texts it does not read at once.
 struct Counted {
     texts: Vec<String>,
     tokens: usize,
@@ -152,11 +153,12 @@ async fn counted(embedder: Arc<dyn Embedder>, texts: Vec<String>) -> Result<Coun
     let count = move || {
         let most = embedder.max_tokens();
         let counts: Vec<usize> = texts.iter().map(|text| embedder.count_tokens(text)).collect();
-        let tokens = counts.iter().map(|&count| count.min(most)).sum();
+        // A long text is read to its end, in parts, so all of it counts.
+        let tokens = counts.iter().sum();
         let truncated = counts.iter().filter(|&&count| count > most).count();
         Counted { texts, tokens, truncated }
     };
-    tokio::task::spawn_blocking(count).await.map_err(Fault::internal)
+    blocking::run(move |_| count()).await
 }
 
 fn written(embedding: &Embedding, encoding: Option<Encoding>) -> Value {

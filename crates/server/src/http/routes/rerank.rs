@@ -2,7 +2,7 @@
 
 use axum::{Json, extract::State};
 use engine::{
-    Fault, cost,
+    Fault, blocking, cost,
     seams::{catalog::Operation, embedder::Role},
 };
 use serde::{Deserialize, Serialize};
@@ -73,7 +73,8 @@ struct TextObject {
     text: String,
 }
 
-/// Puts texts in the order in which they answer a query. Costs 1 intelligence unit per 20 texts.
+/// Puts texts in the order in which they answer a query. Costs 1 intelligence unit per 20 texts;
+/// a text that is too long to be read at once counts for each of its parts.
 #[utoipa::path(post, path = "/rerank", operation_id = "rerank_texts", tag = "models", request_body = RerankBody, responses(
     (status = 200, description = "The texts, best first; the shape of Cohere and Jina, without the envelope", body = Reranked),
     (status = "4XX", description = "The key or the body is wrong, or units are used up", body = ErrorEnvelope)
@@ -91,8 +92,8 @@ pub(super) async fn rerank(
     if top_n == Some(0) {
         return Err(Fault::invalid("top_n", "`top_n` must be 1 or more, not 0").into());
     }
-    let cost = cost::rerank(texts.len());
     let turn = payer.turn().await?;
+    let (cost, texts) = priced(&app, query.clone(), texts).await?;
     let charge = payer.reserve(Operation::Rerank, cost).await?;
     let (model, scores) = turn.serve(scores(&app, &query, &texts)).await?;
     let mut results: Vec<RankedText> = (0..)
@@ -107,6 +108,16 @@ pub(super) async fn rerank(
         }
     }
     Ok(Json(Reranked { id: id.to_string(), model, results, usage: charge.settle(cost).await? }))
+}
+
+/// What it costs to read these texts, and the texts again.
+async fn priced(app: &App, query: String, texts: Vec<String>) -> Result<(u64, Vec<String>), Fault> {
+    let embedder = app.ingest.embedder.clone();
+    blocking::run(move |_| {
+        let tokens: Vec<usize> = texts.iter().map(|text| embedder.count_tokens(text)).collect();
+        (cost::rerank(embedder.count_tokens(&query), &tokens), texts)
+    })
+    .await
 }
 
 /// How likely each text is to answer the query, 0 to 1: by the cross-encoder, or by likeness where there is none.
