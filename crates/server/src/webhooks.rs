@@ -21,7 +21,7 @@ use crate::{app::App, outside::Outside};
 /// How often to look for something to send.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// Events that are sent at the same time.
-const AT_ONCE: u32 = 16;
+const AT_ONCE: usize = 16;
 /// What a secret begins with; the rest is base64.
 const SECRET_PREFIX: &str = "whsec_";
 /// Waits before the second, third, … attempt, as Standard Webhooks suggests. After the last, the event is given up.
@@ -38,42 +38,64 @@ pub(crate) fn new_secret() -> WebhookSecret {
     WebhookSecret(format!("{SECRET_PREFIX}{}", STANDARD.encode(bytes)))
 }
 
-/// Sends events until shutdown.
+/// Events that are being sent.
+type Sending = JoinSet<Result<(), Fault>>;
+
+/// Sends events until shutdown. A receiver that takes its time keeps its own places and nobody else's.
 pub async fn run(app: App, shutdown: CancellationToken) {
     if app.webhooks.is_none() {
         return;
     }
-    loop {
-        match deliver(&app, Timestamp::now()).await {
-            // There may be more.
-            Ok(sent) if sent == AT_ONCE as usize && !shutdown.is_cancelled() => continue,
-            Ok(_) => {}
-            Err(fault) => tracing::warn!(error = ?fault, "Could not send events; they are tried again"),
+    let mut sending = Sending::new();
+    while !shutdown.is_cancelled() {
+        if let Err(fault) = send_due(&app, Timestamp::now(), &mut sending).await {
+            tracing::warn!(error = ?fault, "Could not send events; they are tried again");
         }
+        let full = sending.len() == AT_ONCE;
         tokio::select! {
-            () = tokio::time::sleep(LOOK_EVERY) => {}
+            Some(sent) = sending.join_next(), if full => note(sent),
+            () = tokio::time::sleep(LOOK_EVERY), if !full => {}
             () = shutdown.cancelled() => return,
         }
+        while let Some(sent) = sending.try_join_next() {
+            note(sent);
+        }
+    }
+}
+
+fn note(sent: Result<Result<(), Fault>, tokio::task::JoinError>) {
+    if let Err(fault) = sent.map_err(Fault::internal).and_then(|sent| sent) {
+        tracing::warn!(error = ?fault, "Could not send an event; it is tried again");
     }
 }
 
 /// Sends the events that are due at `now`; says how many were tried.
 pub async fn deliver(app: &App, now: Timestamp) -> Result<usize, Fault> {
+    let mut sending = Sending::new();
+    let tried = send_due(app, now, &mut sending).await?;
+    while let Some(sent) = sending.join_next().await {
+        sent.map_err(Fault::internal)??;
+    }
+    Ok(tried)
+}
+
+/// Begins to send the events that are due at `now`, as many as there is room for.
+async fn send_due(app: &App, now: Timestamp, sending: &mut Sending) -> Result<usize, Fault> {
     let Some(outside) = &app.webhooks else { return Ok(0) };
+    let room = u32::try_from(AT_ONCE.saturating_sub(sending.len())).unwrap_or(0);
+    if room == 0 {
+        return Ok(0);
+    }
     let timeout = app.config.webhooks.timeout();
     // Twice as long as an attempt can take: whoever took one and died does not hold it for long.
-    let taken = app.catalog.take_deliveries(now, timeout * 2 + SPARED, AT_ONCE).await?;
+    let taken = app.catalog.take_deliveries(now, timeout * 2 + SPARED, room).await?;
     let tried = taken.len();
-    let mut sending = JoinSet::new();
     for delivery in taken {
         let (app, outside) = (app.clone(), outside.clone());
         sending.spawn(async move {
             let (attempted, next) = attempt(&outside, &delivery, timeout, now).await;
             app.catalog.finish_delivery(delivery.id, attempted, next).await
         });
-    }
-    while let Some(sent) = sending.join_next().await {
-        sent.map_err(Fault::internal)??;
     }
     Ok(tried)
 }

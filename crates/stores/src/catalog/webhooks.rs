@@ -1,6 +1,6 @@
 //! Webhooks, and the queue of what is still to be sent to them.
 
-use std::time::Duration;
+use std::{collections::HashMap, time::Duration};
 
 use async_trait::async_trait;
 use engine::{
@@ -22,6 +22,10 @@ use crate::Error;
 
 /// Webhooks of one account: a few programs, not one for each file.
 const MOST_OF_USER: i64 = 20;
+/// Events of one account that are given out at a time: a receiver that takes its time must not hold up those of others.
+const AT_ONCE_OF_USER: usize = 4;
+/// Events that may wait for one webhook. A receiver that is behind by more is not coming back: the webhook is disabled.
+const MOST_WAITING: i64 = if cfg!(test) { 30 } else { 10_000 };
 /// Attempts of one webhook that are remembered, with the events they were made for.
 const MOST_ATTEMPTS: i64 = 200;
 /// Characters kept of why an attempt failed.
@@ -136,6 +140,10 @@ impl Webhooks for Sql {
             .write(move |t| {
                 if find(t, &acting, webhook)?.is_none() {
                     return Ok(false);
+                }
+                if waiting(t, &webhook.to_string())? >= MOST_WAITING {
+                    let cause = format!("{MOST_WAITING} events wait for this webhook already");
+                    return Err(Fault::new(Reason::QuotaExceeded, cause));
                 }
                 let number = i64::try_from(number).unwrap_or(i64::MAX);
                 let sql = "insert into deliveries (id, webhook_id, event_id, kind, box_id, subject, seq, body, created_at,
@@ -275,6 +283,11 @@ pub(super) fn emit(transaction: &Transaction<'_>, event: &Event<'_>) -> Result<(
         if !events(row.text(1)?).contains(&event.kind) {
             continue;
         }
+        if waiting(transaction, row.text(0)?)? >= MOST_WAITING {
+            let sql = "update webhooks set disabled_at = $1 where id = $2";
+            transaction.execute(sql, &[now.into(), row.text(0)?.into()])?;
+            continue;
+        }
         let body = serde_json::json!({
             "type": event.kind.as_str(), "timestamp": now.to_string(), "data": event.data,
         });
@@ -297,6 +310,12 @@ pub(super) fn emit(transaction: &Transaction<'_>, event: &Event<'_>) -> Result<(
     Ok(())
 }
 
+/// How many events wait for a webhook.
+fn waiting(transaction: &Transaction<'_>, webhook: &str) -> Result<i64, Error> {
+    let sql = "select count(*) from deliveries where webhook_id = $1 and done_at is null";
+    transaction.first(sql, &[webhook.into()])?.map_or(Ok(0), |row| row.integer(0))
+}
+
 /// The place behind everything in the queue. Those who ask run alone, so each gets one of its own.
 fn next_place(transaction: &Transaction<'_>) -> Result<i64, Error> {
     let row = transaction.first("select coalesce(max(seq), 0) + 1 from deliveries", &[])?;
@@ -314,17 +333,28 @@ fn take(
                 (select 1 from webhooks w join memberships m on m.user_id = w.user_id
                  where w.id = deliveries.webhook_id and m.box_id = deliveries.box_id and m.role in ('admin', 'owner'))";
     transaction.execute(lost, &[now.into()])?;
-    let sql = "select d.id, d.event_id, w.url, d.body, d.tries, w.secret, w.old_secret, w.old_until
+    // Whoever has as many under way as one account may have is passed over until some of them are done.
+    let sql = "select d.id, d.event_id, w.url, d.body, d.tries, w.secret, w.old_secret, w.old_until, w.user_id
                from deliveries d join webhooks w on w.id = d.webhook_id join users u on u.id = w.user_id
                where d.done_at is null and w.disabled_at is null and u.disabled_at is null and d.due_at <= $1
-               and (d.taken_until is null or d.taken_until <= $1) and not exists
+               and (d.taken_until is null or d.taken_until <= $1) and w.user_id not in
+               (select v.user_id from deliveries t join webhooks v on v.id = t.webhook_id
+                where t.taken_until > $1 and t.done_at is null group by v.user_id having count(*) >= $3) and not exists
                (select 1 from deliveries e where e.webhook_id = d.webhook_id and e.subject = d.subject
                 and e.done_at is null and e.seq < d.seq)
                order by d.due_at, d.seq limit $2";
-    let rows = transaction.all(sql, &[now.into(), i64::from(most).into()])?;
+    // More than can be taken, because those of one account may be the first of all.
+    let looked_at = i64::from(most) * 8;
+    let rows = transaction.all(sql, &[now.into(), looked_at.into(), (AT_ONCE_OF_USER as i64).into()])?;
     let until = now.saturating_add(patience).unwrap_or(Timestamp::MAX);
+    let mut of_user: HashMap<&str, usize> = HashMap::new();
     let mut taken = Vec::new();
     for row in &rows {
+        let own = of_user.entry(row.text(8)?).or_default();
+        if *own == AT_ONCE_OF_USER || taken.len() == most as usize {
+            continue;
+        }
+        *own += 1;
         let sql = "update deliveries set taken_until = $1 where id = $2";
         transaction.execute(sql, &[until.into(), row.text(0)?.into()])?;
         let mut secrets = vec![WebhookSecret(row.text(5)?.to_string())];

@@ -94,6 +94,49 @@ async fn events_of_a_file_come_one_after_the_other_and_survive_reopening() {
 }
 
 #[tokio::test]
+async fn an_account_whose_receivers_take_their_time_holds_up_nobody_else() {
+    let fresh = fresh();
+    let (ada, eve) = (fresh.user("ada@example.org").await, fresh.user("eve@example.org").await);
+    let (mine, hers) = (fresh.box_of(&ada).await, fresh.box_of(&eve).await);
+    for _ in 0..2 {
+        fresh.webhook(&eve, &[EventKind::FileReady]).await;
+    }
+    fresh.webhook(&ada, &[EventKind::FileReady]).await;
+    for number in 0..10 {
+        fresh.read_file(&hers, &format!("{number}.txt"), &number.to_string()).await;
+    }
+    fresh.read_file(&mine, "mine.txt", "mine").await;
+    let first = fresh.take(0).await;
+    let of_ada = |taken: &[Delivery]| taken.iter().filter(|one| one.body.contains("mine.txt")).count();
+    assert_eq!((first.len(), of_ada(&first)), (5, 1), "four of the one account, and one of the other");
+    assert!(fresh.take(1).await.is_empty(), "four of hers are under way");
+    fresh.read_file(&mine, "mine.txt", "mine again").await;
+    for delivery in first.iter().filter(|one| one.body.contains("mine.txt")) {
+        fresh.finish(delivery, 200, Next::Done).await;
+    }
+    let second = fresh.take(2).await;
+    assert_eq!((second.len(), of_ada(&second)), (1, 1), "hers are still under way");
+    for delivery in &first {
+        fresh.finish(delivery, 200, Next::Done).await;
+    }
+    assert_eq!(fresh.take(3).await.len(), 4, "then the next ones");
+}
+
+#[tokio::test]
+async fn a_webhook_that_nobody_listens_to_is_disabled_before_its_queue_fills_the_disk() {
+    let fresh = fresh();
+    let ada = fresh.user("ada@example.org").await;
+    let writing = fresh.box_of(&ada).await;
+    fresh.webhook(&ada, &[EventKind::FileReady, EventKind::FileReplaced]).await;
+    for number in 0..30 {
+        fresh.read_file(&writing, "a.txt", &number.to_string()).await;
+    }
+    let webhooks = fresh.catalog.webhooks(&acting(&ada)).await.unwrap();
+    assert_eq!((webhooks[0].waiting, webhooks[0].disabled_at.is_some()), (30, true));
+    assert!(fresh.take(0).await.is_empty(), "nothing is sent there any more");
+}
+
+#[tokio::test]
 async fn only_who_may_use_the_api_on_a_box_is_told_of_it() {
     let fresh = fresh();
     let (ada, eve) = (fresh.user("ada@example.org").await, fresh.user("eve@example.org").await);
