@@ -352,6 +352,26 @@ pub struct Caller {
     pub roles: BTreeMap<BoxId, Role>,
 }
 
+/// The right to use uploads that are in no box: those of an account, or of one of its keys alone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Uploading {
+    user: UserId,
+    key: String,
+    only_own: bool,
+}
+
+impl Uploading {
+    /// Whose uploads they are.
+    pub fn user(&self) -> UserId {
+        self.user
+    }
+
+    /// The key whose uploads alone they are; `None` is all keys of the account.
+    pub fn only_of(&self) -> Option<&str> {
+        self.only_own.then_some(&self.key)
+    }
+}
+
 impl Caller {
     /// The right to search a box through the API and to ask it questions. What that reads of the box is not given out
     /// whole, so it asks for less than [`Caller::may_read`].
@@ -423,6 +443,12 @@ impl Caller {
 
     fn reachable(&self) -> Vec<Reading> {
         self.reach().map(|box_id| Reading { box_id }).collect()
+    }
+
+    /// The uploads that the key may use. One that is restricted to boxes has only those that it made: the others are in boxes that it
+    /// must not read, or will be.
+    pub fn uploads(&self) -> Uploading {
+        Uploading { user: self.user, key: self.prefix.clone(), only_own: self.scope.is_some() }
     }
 
     /// Whether the key may be used on a box, whatever for.

@@ -141,6 +141,21 @@ async fn a_batch_is_watched_until_all_of_it_was_read() {
     assert_eq!(refused.verdict(), "404 B1004 not_found");
 }
 
+#[tokio::test]
+async fn a_list_of_ids_has_an_end() {
+    let app = TestApp::start().await;
+    let (_, box_id, key) = app.owner().await;
+    let ids = vec!["x"; 2_001];
+    for (path, name) in [
+        ("/openai/v1/vector_stores".to_string(), "file_ids"),
+        (format!("/openai/v1/vector_stores/{box_id}/file_batches"), "file_ids"),
+    ] {
+        let body = json!({"name": "Many", name: ids, "attributes": {"a": "x".repeat(100_000)}});
+        let refused = app.post(&path, &key, body).await;
+        assert_eq!((refused.status, &refused.body["error"]["param"]), (400, &json!(name)), "{refused:?}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_response_cites_the_files_it_rests_on() {
     let app = TestApp::start().await;
@@ -262,6 +277,30 @@ async fn stores_are_listed_renamed_and_refused_to_those_who_may_not() {
         "403 B3002 box_unknown"
     );
     assert_eq!(spent(&app, &key).await, 0);
+}
+
+/// What was uploaded for one box can be read until it expires: not by a key for another box.
+#[tokio::test]
+async fn a_key_for_some_boxes_sees_no_uploads_of_others() {
+    let app = TestApp::start().await;
+    let (owner, box_id, key) = app.owner().await;
+    let file = upload(&app, &key, "secret.txt", "for the other box").await;
+    let id = file["id"].as_str().unwrap();
+    let restricted = app.key_with(owner, None, Some(vec![box_id])).await;
+    assert_eq!(app.get("/openai/v1/files", &restricted).await.body["data"], json!([]));
+    for path in [format!("/openai/v1/files/{id}"), format!("/openai/v1/files/{id}/content")] {
+        assert_eq!(app.get(&path, &restricted).await.verdict(), "404 B1004 not_found");
+    }
+    let path = format!("/openai/v1/vector_stores/{box_id}/files");
+    let taken = app.post(&path, &restricted, json!({"file_id": id})).await;
+    assert_eq!(taken.verdict(), "404 B1004 not_found");
+    assert_eq!(delete(&app, &restricted, &format!("/openai/v1/files/{id}")).await.status, 404);
+    let own = upload(&app, &restricted, "own.txt", "for this box").await;
+    let listed = app.get("/openai/v1/files", &restricted).await.body;
+    assert_eq!((listed["data"].as_array().unwrap().len(), &listed["data"][0]["id"]), (1, &own["id"]));
+    let put = app.post(&path, &restricted, json!({"file_id": own["id"]})).await;
+    assert_eq!(put.status, 200, "{put:?}");
+    assert_eq!(app.get("/openai/v1/files", &key).await.body["data"].as_array().unwrap().len(), 2);
 }
 
 #[tokio::test]

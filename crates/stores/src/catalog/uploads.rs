@@ -3,9 +3,9 @@
 use async_trait::async_trait;
 use engine::{
     Fault, Reason,
-    access::{Managing, Reading, Writing},
+    access::{Managing, Reading, Uploading, Writing},
     bounds::Bound,
-    ids::{BatchId, UploadId, UserId},
+    ids::{BatchId, UploadId},
     seams::catalog::{Batch, FileRecord, Metadata, Upload, UploadQuery, Uploads},
 };
 use jiff::Timestamp;
@@ -14,7 +14,7 @@ use super::{
     Sql, bounds,
     boxes::must_exist,
     files::{self, as_json},
-    sql::{Row, Transaction},
+    sql::{Row, Transaction, Value},
     users::units,
 };
 use crate::Error;
@@ -25,7 +25,8 @@ const MOST_UPLOADS: u64 = 10_000;
 const MOST_BATCHES: i64 = 1_000;
 
 const SELECT: &str =
-    "select id, user_id, name, purpose, sha256, size, media_type, created_at, expires_at from uploads";
+    "select id, user_id, name, purpose, sha256, size, media_type, created_at, expires_at, key_prefix
+     from uploads";
 
 #[async_trait]
 impl Uploads for Sql {
@@ -34,8 +35,8 @@ impl Uploads for Sql {
         self.database
             .write(move |t| {
                 t.execute(
-                    "insert into uploads (id, user_id, name, purpose, sha256, size, media_type, created_at, expires_at)
-                     values ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+                    "insert into uploads (id, user_id, name, purpose, sha256, size, media_type, created_at, expires_at,
+                     key_prefix) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
                     &[
                         upload.id.into(),
                         upload.user.into(),
@@ -46,6 +47,7 @@ impl Uploads for Sql {
                         upload.media_type.as_str().into(),
                         upload.created_at.into(),
                         upload.expires_at.into(),
+                        upload.key.as_str().into(),
                     ],
                 )?;
                 let row = t.first("select count(*) from uploads where user_id = $1", &[upload.user.into()])?;
@@ -58,33 +60,39 @@ impl Uploads for Sql {
             .await
     }
 
-    async fn upload(&self, user: UserId, id: UploadId) -> Result<Option<Upload>, Fault> {
-        let sql = format!("{SELECT} where id = $1 and user_id = $2 and expires_at > $3");
-        let parameters = [id.into(), user.into(), Timestamp::now().into()];
+    async fn upload(&self, uploading: &Uploading, id: UploadId) -> Result<Option<Upload>, Fault> {
+        let sql = format!(
+            "{SELECT} where id = $1 and user_id = $2 and expires_at > $3 and ($4 = '' or key_prefix = $4)"
+        );
+        let (user, key) = whose(uploading);
+        let parameters = [id.into(), user, Timestamp::now().into(), key];
         let row = self.database.read(|t| t.first(&sql, &parameters))?;
         Ok(row.map(|row| read(&row)).transpose()?)
     }
 
-    async fn uploads(&self, user: UserId, query: UploadQuery) -> Result<Vec<Upload>, Fault> {
+    async fn uploads(&self, uploading: &Uploading, query: UploadQuery) -> Result<Vec<Upload>, Fault> {
         let (beyond, order) = if query.descending { ("<", "desc") } else { (">", "asc") };
         let sql = format!(
             "{SELECT} where user_id = $1 and expires_at > $2 and ($3 = '' or id {beyond} $3) and ($4 = '' or purpose = $4)
-             order by id {order} limit $5"
+             and ($6 = '' or key_prefix = $6) order by id {order} limit $5"
         );
         let after = query.after.map(|id| id.to_string()).unwrap_or_default();
         let purpose = query.purpose.unwrap_or_default();
         let limit = i64::from(query.limit);
-        let parameters = [user.into(), Timestamp::now().into(), after.into(), purpose.into(), limit.into()];
+        let (user, key) = whose(uploading);
+        let parameters = [user, Timestamp::now().into(), after.into(), purpose.into(), limit.into(), key];
         Ok(self
             .database
             .read(|t| t.all(&sql, &parameters)?.iter().map(read).collect::<Result<_, Error>>())?)
     }
 
-    async fn remove_upload(&self, user: UserId, id: UploadId) -> Result<Option<String>, Fault> {
+    async fn remove_upload(&self, uploading: &Uploading, id: UploadId) -> Result<Option<String>, Fault> {
+        let (user, key) = whose(uploading);
         self.database
             .write_and_wipe(move |t| {
-                let sql = "select sha256 from uploads where id = $1 and user_id = $2";
-                let Some(row) = t.first(sql, &[id.into(), user.into()])? else { return Ok(None) };
+                let sql = "select sha256 from uploads where id = $1 and user_id = $2
+                           and ($3 = '' or key_prefix = $3)";
+                let Some(row) = t.first(sql, &[id.into(), user, key])? else { return Ok(None) };
                 t.execute("delete from uploads where id = $1", &[id.into()])?;
                 Ok(Some(row.text(0)?.to_string()))
             })
@@ -194,6 +202,11 @@ impl Uploads for Sql {
     }
 }
 
+/// The account, and the key that is asked for; no key is all of them.
+fn whose(uploading: &Uploading) -> (Value, Value) {
+    (uploading.user().into(), uploading.only_of().unwrap_or_default().into())
+}
+
 fn read(row: &Row) -> Result<Upload, Error> {
     let text = |column: usize| row.text(column).map(str::to_string);
     Ok(Upload {
@@ -206,6 +219,7 @@ fn read(row: &Row) -> Result<Upload, Error> {
         media_type: text(6)?,
         created_at: row.time(7)?,
         expires_at: row.time(8)?,
+        key: text(9)?,
     })
 }
 

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use super::{FileName, FileRecord, Metadata};
 use crate::{
     Fault,
-    access::{Managing, Reading, Writing},
+    access::{Managing, Reading, Uploading, Writing},
     ids::{BatchId, BoxId, UploadId, UserId},
 };
 
@@ -17,6 +17,8 @@ pub struct Upload {
     pub id: UploadId,
     /// Whose it is.
     pub user: UserId,
+    /// The prefix of the key that it came by.
+    pub key: String,
     /// What its owner calls it.
     pub name: FileName,
     /// What it is for, in the words of whoever uploaded it.
@@ -67,14 +69,14 @@ pub trait Uploads: Send + Sync {
     /// Keeps an upload, if its user has room for it.
     async fn add_upload(&self, upload: Upload) -> Result<(), Fault>;
 
-    /// An upload of this user that has not expired.
-    async fn upload(&self, user: UserId, id: UploadId) -> Result<Option<Upload>, Fault>;
+    /// An upload that has not expired.
+    async fn upload(&self, uploading: &Uploading, id: UploadId) -> Result<Option<Upload>, Fault>;
 
-    /// Uploads of a user that have not expired, in order of their ids.
-    async fn uploads(&self, user: UserId, query: UploadQuery) -> Result<Vec<Upload>, Fault>;
+    /// Uploads that have not expired, in order of their ids.
+    async fn uploads(&self, uploading: &Uploading, query: UploadQuery) -> Result<Vec<Upload>, Fault>;
 
     /// Removes an upload; gives the original that it referred to, or `None` where there is no such upload.
-    async fn remove_upload(&self, user: UserId, id: UploadId) -> Result<Option<String>, Fault>;
+    async fn remove_upload(&self, uploading: &Uploading, id: UploadId) -> Result<Option<String>, Fault>;
 
     /// Removes what has expired; gives the originals that it referred to.
     async fn remove_expired_uploads(&self, now: Timestamp) -> Result<Vec<String>, Fault>;

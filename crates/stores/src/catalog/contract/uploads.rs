@@ -1,9 +1,13 @@
 //! Uploads that are in no box, batches and notes.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use engine::{
     Reason,
+    access::{Caller, Uploading},
     bounds::{Bound, Bounds},
     ids::{UploadId, UserId},
+    permissions::Permissions,
     seams::catalog::{Metadata, Upload, UploadQuery, Uploads},
 };
 use jiff::Timestamp;
@@ -17,6 +21,7 @@ fn new(user: UserId, content: &str, expires_in: i64) -> Upload {
     Upload {
         id: UploadId::generate(),
         user,
+        key: "AAAAAAAA".into(),
         name: file.name,
         purpose: "assistants".into(),
         sha256: file.sha256,
@@ -25,6 +30,20 @@ fn new(user: UserId, content: &str, expires_in: i64) -> Upload {
         created_at: now,
         expires_at: now + jiff::SignedDuration::from_secs(expires_in),
     }
+}
+
+/// What a key may use, restricted to boxes or not.
+fn of(user: UserId, key: &str, restricted: bool) -> Uploading {
+    let caller = Caller {
+        user,
+        prefix: key.into(),
+        key_name: "key".into(),
+        expires_at: None,
+        permissions: Permissions::ALL,
+        scope: restricted.then(BTreeSet::new),
+        roles: BTreeMap::new(),
+    };
+    caller.uploads()
 }
 
 const ALL: UploadQuery = UploadQuery { purpose: None, after: None, descending: false, limit: 10 };
@@ -37,18 +56,48 @@ async fn an_upload_is_its_users_own_until_it_expires() {
     for upload in [&kept, &gone] {
         fresh.catalog.add_upload(upload.clone()).await.unwrap();
     }
-    assert_eq!(fresh.catalog.upload(ada.id, kept.id).await.unwrap(), Some(kept.clone()));
-    assert_eq!(fresh.catalog.upload(eve.id, kept.id).await.unwrap(), None);
-    assert_eq!(fresh.catalog.upload(ada.id, gone.id).await.unwrap(), None, "it has expired");
-    assert_eq!(fresh.catalog.uploads(ada.id, ALL).await.unwrap(), std::slice::from_ref(&kept));
+    assert_eq!(
+        fresh.catalog.upload(&of(ada.id, "AAAAAAAA", false), kept.id).await.unwrap(),
+        Some(kept.clone())
+    );
+    assert_eq!(fresh.catalog.upload(&of(eve.id, "AAAAAAAA", false), kept.id).await.unwrap(), None);
+    assert_eq!(
+        fresh.catalog.upload(&of(ada.id, "AAAAAAAA", false), gone.id).await.unwrap(),
+        None,
+        "it has expired"
+    );
+    assert_eq!(
+        fresh.catalog.uploads(&of(ada.id, "AAAAAAAA", false), ALL).await.unwrap(),
+        std::slice::from_ref(&kept)
+    );
     assert!(fresh.catalog.original_is_wanted(&gone.sha256).await.unwrap(), "until it is removed");
     let removed = fresh.catalog.remove_expired_uploads(Timestamp::now()).await.unwrap();
     assert_eq!(removed, std::slice::from_ref(&gone.sha256));
     assert!(!fresh.catalog.original_is_wanted(&gone.sha256).await.unwrap());
     assert_eq!(fresh.catalog.wanted_originals().await.unwrap(), std::slice::from_ref(&kept.sha256));
-    assert_eq!(fresh.catalog.remove_upload(eve.id, kept.id).await.unwrap(), None);
-    assert_eq!(fresh.catalog.remove_upload(ada.id, kept.id).await.unwrap(), Some(kept.sha256.clone()));
+    assert_eq!(fresh.catalog.remove_upload(&of(eve.id, "AAAAAAAA", false), kept.id).await.unwrap(), None);
+    assert_eq!(
+        fresh.catalog.remove_upload(&of(ada.id, "AAAAAAAA", false), kept.id).await.unwrap(),
+        Some(kept.sha256.clone())
+    );
     assert!(!fresh.catalog.original_is_wanted(&kept.sha256).await.unwrap());
+}
+
+#[tokio::test]
+async fn a_key_for_some_boxes_has_its_own_uploads_only() {
+    let fresh = fresh();
+    let ada = fresh.user("ada@example.org").await;
+    let (other, own) = (new(ada.id, "1", 3600), Upload { key: "BBBBBBBB".into(), ..new(ada.id, "2", 3600) });
+    for upload in [&other, &own] {
+        fresh.catalog.add_upload(upload.clone()).await.unwrap();
+    }
+    let (restricted, free) = (of(ada.id, "BBBBBBBB", true), of(ada.id, "BBBBBBBB", false));
+    assert_eq!(fresh.catalog.uploads(&restricted, ALL).await.unwrap(), std::slice::from_ref(&own));
+    assert_eq!(fresh.catalog.upload(&restricted, own.id).await.unwrap(), Some(own.clone()));
+    assert_eq!(fresh.catalog.upload(&restricted, other.id).await.unwrap(), None);
+    assert_eq!(fresh.catalog.remove_upload(&restricted, other.id).await.unwrap(), None);
+    assert_eq!(fresh.catalog.uploads(&free, ALL).await.unwrap().len(), 2);
+    assert_eq!(fresh.catalog.remove_upload(&free, other.id).await.unwrap(), Some(other.sha256));
 }
 
 #[tokio::test]
@@ -65,7 +114,7 @@ async fn uploads_are_listed_page_by_page_in_both_directions() {
         let (mut after, mut seen) = (None, Vec::new());
         loop {
             let query = UploadQuery { purpose: Some("assistants".into()), after, descending, limit: 2 };
-            let page = fresh.catalog.uploads(ada.id, query).await.unwrap();
+            let page = fresh.catalog.uploads(&of(ada.id, "AAAAAAAA", false), query).await.unwrap();
             let Some(last) = page.last() else { break };
             after = Some(last.id);
             seen.extend(page.iter().map(|upload| upload.id));
@@ -76,7 +125,7 @@ async fn uploads_are_listed_page_by_page_in_both_directions() {
         assert_eq!(seen, ids);
     }
     let other = UploadQuery { purpose: Some("vision".into()), ..ALL };
-    assert!(fresh.catalog.uploads(ada.id, other).await.unwrap().is_empty());
+    assert!(fresh.catalog.uploads(&of(ada.id, "AAAAAAAA", false), other).await.unwrap().is_empty());
 }
 
 #[tokio::test]
@@ -88,7 +137,11 @@ async fn uploads_count_as_storage() {
     let large = |content| Upload { size: 600_000_000, ..new(ada.id, content, 60) };
     catalog.add_upload(large("1")).await.unwrap();
     assert_eq!(reason(catalog.add_upload(large("2")).await), Some(Reason::QuotaTooLarge));
-    assert_eq!(catalog.uploads(ada.id, ALL).await.unwrap().len(), 1, "what is refused is not kept");
+    assert_eq!(
+        catalog.uploads(&of(ada.id, "AAAAAAAA", false), ALL).await.unwrap().len(),
+        1,
+        "what is refused is not kept"
+    );
 }
 
 #[tokio::test]

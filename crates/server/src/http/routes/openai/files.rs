@@ -116,6 +116,7 @@ pub(super) async fn upload(
     let upload = Upload {
         id: UploadId::generate(),
         user: caller.user,
+        key: caller.prefix.clone(),
         name,
         purpose: sent.purpose.unwrap_or_else(|| "user_data".into()),
         sha256: staged.sha256.clone(),
@@ -194,7 +195,7 @@ pub(super) async fn list(
         descending: newest_first(query.order.as_deref())?,
         limit: limit + 1,
     };
-    let mut uploads = app.catalog.uploads(caller.user, wanted).await?;
+    let mut uploads = app.catalog.uploads(&caller.uploads(), wanted).await?;
     let has_more = uploads.len() > limit as usize;
     uploads.truncate(limit as usize);
     let files: Vec<FileObject> = uploads.into_iter().map(FileObject::from).collect();
@@ -266,7 +267,7 @@ pub(super) async fn delete(
 ) -> Result<Json<Deleted>, Failure> {
     let mut found = false;
     if let Ok(upload) = id.parse()
-        && let Some(sha256) = app.catalog.remove_upload(caller.user, upload).await?
+        && let Some(sha256) = app.catalog.remove_upload(&caller.uploads(), upload).await?
     {
         app.library.remove_original(&sha256).await?;
         found = true;

@@ -32,7 +32,7 @@ pub(super) fn id_of(file: &FileRecord) -> String {
 /// What an id names, among all that the key may read.
 pub(super) async fn find(app: &App, caller: &Caller, id: &str) -> Result<Named, Fault> {
     if let Ok(upload) = id.parse() {
-        if let Some(upload) = app.catalog.upload(caller.user, upload).await? {
+        if let Some(upload) = app.catalog.upload(&caller.uploads(), upload).await? {
             return Ok(Named::Upload(upload));
         }
         for reading in caller.readable()? {
