@@ -92,6 +92,7 @@ fn bodies_of_requests_do_not_panic_on_hostile_inputs() {
     replay("changes_body", MANY, bodies::changes_body);
     replay("documents_body", MANY, bodies::documents_body);
     replay("link_body", MANY, bodies::link_body);
+    replay("wire_body", MANY, bodies::wire_body);
     replay("filter", MANY, inputs::filter);
 }
 

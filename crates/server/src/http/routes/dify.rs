@@ -14,9 +14,21 @@ use utoipa::ToSchema;
 use super::finding;
 use crate::{
     app::App,
-    http::{BASE, auth::Searcher, body::JsonBody, error::Failure, origin::Origin, request_id::RequestId},
+    http::{
+        BASE,
+        auth::Searcher,
+        body::{self, JsonBody},
+        error::Failure,
+        origin::Origin,
+        request_id::RequestId,
+    },
     payer::Payer,
 };
+
+/// Tests that conditions come to, each of their names counted, and bytes that they come to as a filter. The filter has the same
+/// limits, but it has to be written first, and every name of a condition repeats its value.
+const MOST_TESTS: usize = 200;
+const MOST_BYTES: usize = 256 * 1024;
 
 /// What Dify asks.
 #[derive(Deserialize, ToSchema)]
@@ -117,6 +129,12 @@ pub(super) async fn retrieve(
     Ok(Json(Records { records }))
 }
 
+/// What a body says, before anything is looked up.
+pub(super) fn read(bytes: &[u8]) -> Result<(), Fault> {
+    let body = body::parse::<RetrievalBody>(bytes)?.value;
+    body.metadata_condition.and_then(MetadataCondition::filter).transpose().map(drop)
+}
+
 fn searchable(caller: &Caller, box_id: &str) -> Result<Reading, Fault> {
     caller.may_search(box_id.trim().parse().map_err(|_| no_such_box())?)
 }
@@ -144,18 +162,45 @@ impl MetadataCondition {
             Some("or") => "$or",
             _ => "$and",
         };
+        if let Err(fault) = must_be_short(&conditions) {
+            return Some(Err(fault));
+        }
         let conditions: Result<Vec<Value>, Fault> = conditions.iter().map(Condition::filter).collect();
         Some(conditions.and_then(|conditions| Filter::parse(&json!({joined: conditions}))))
     }
 }
 
+/// Fails where conditions say more than a filter can.
+fn must_be_short(conditions: &[Condition]) -> Result<(), Fault> {
+    let (mut tests, mut bytes) = (0, 0usize);
+    for condition in conditions {
+        let names = condition.names();
+        let value = condition.value.as_ref().map_or(0, |value| as_text(value).len());
+        tests += names.len().max(1);
+        bytes = bytes.saturating_add(names.iter().map(|name| name.len() + value).sum());
+    }
+    if tests <= MOST_TESTS && bytes <= MOST_BYTES {
+        return Ok(());
+    }
+    let cause = format!(
+        "`metadata_condition` comes to {tests} conditions and {} KB; it can have {MOST_TESTS} and {} KB",
+        bytes.div_ceil(1024),
+        MOST_BYTES / 1024
+    );
+    Err(Fault::invalid("metadata_condition", cause))
+}
+
 impl Condition {
-    fn filter(&self) -> Result<Value, Fault> {
-        let names: Vec<&str> = match &self.name {
+    fn names(&self) -> Vec<&str> {
+        match &self.name {
             Value::String(name) => vec![name],
             Value::Array(names) => names.iter().filter_map(Value::as_str).collect(),
             _ => Vec::new(),
-        };
+        }
+    }
+
+    fn filter(&self) -> Result<Value, Fault> {
+        let names = self.names();
         if names.is_empty() {
             let cause = "`metadata_condition.conditions[].name` must be a text or an array of texts";
             return Err(Fault::invalid("metadata_condition", cause));
@@ -264,6 +309,17 @@ mod tests {
             assert!(passes(operator, value.clone(), yes.clone()), "{operator} {value}: {yes}");
             assert!(!passes(operator, value.clone(), no.clone()), "{operator} {value}: {no}");
         }
+    }
+
+    /// Written out, this would take some hundred gigabytes.
+    #[test]
+    fn conditions_that_multiply_are_refused_before_they_are_written_out() {
+        let (names, values) = (vec!["a"; 50_000], "x,".repeat(50_000));
+        let condition =
+            Condition { name: json!(names), comparison_operator: "in".into(), value: Some(json!(values)) };
+        let condition = MetadataCondition { logical_operator: None, conditions: Some(vec![condition]) };
+        let fault = condition.filter().unwrap().unwrap_err();
+        assert_eq!(fault.param.as_deref(), Some("metadata_condition"), "{fault}");
     }
 
     #[test]

@@ -10,11 +10,12 @@ use futures::{executor::block_on, stream};
 
 use super::{
     chat::body::ChatBody,
+    dify,
     documents::FullBody,
     files::{Changes, ListQuery},
     labels,
     links::LinkQuery,
-    received,
+    mcp, openai, received,
     search::SearchBody,
     usage::UsageQuery,
 };
@@ -47,6 +48,13 @@ pub fn documents_body(bytes: &[u8]) {
 pub fn link_body(bytes: &[u8]) {
     let Ok(body) = body::parse::<LinkQuery>(bytes) else { return };
     let _ = (body.value.life(), body.value.inline());
+}
+
+/// A body in a shape of others: Dify's, OpenAI's, a message of an assistant.
+pub fn wire_body(bytes: &[u8]) {
+    let _ = dify::read(bytes);
+    openai::read(bytes);
+    mcp::read(bytes);
 }
 
 /// What stands behind the question mark of a URL, for each operation that takes something there.

@@ -249,7 +249,7 @@ pub(super) fn several(caller: &Caller, boxes: &[String]) -> Result<Vec<Reading>,
 }
 
 /// Boxes in one search: each is asked for candidates, in one turn.
-const MOST_BOXES: usize = 10;
+pub(super) const MOST_BOXES: usize = 10;
 
 async fn answer(
     app: &App,

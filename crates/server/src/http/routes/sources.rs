@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use engine::{
     Fault, Reason,
     access::Reading,
+    ids::FileId,
     seams::catalog::{FileRecord, FileStatus},
 };
 
@@ -35,12 +36,10 @@ pub(super) async fn find(
     let mut files = Vec::new();
     let mut missing = Vec::new();
     for source in distinct(sources)? {
-        let mut record = None;
-        if let Ok(id) = source.parse() {
-            for reading in readings {
-                record = record.or(app.catalog.files(reading, &[id]).await?.pop().flatten());
-            }
-        }
+        let record = match source.parse() {
+            Ok(id) => find_one(app, readings, id).await?,
+            Err(_) => None,
+        };
         match record.ok_or_else(|| unknown_source(&source)).and_then(readable) {
             Ok(file) => files.push(file),
             Err(_) if partial => missing.push(source),
@@ -48,6 +47,15 @@ pub(super) async fn find(
         }
     }
     Ok((files, missing))
+}
+
+/// Looked up in its own box only: a thousand sources in each of ten boxes would be ten thousand questions, which nobody pays for.
+async fn find_one(app: &App, readings: &[Reading], id: FileId) -> Result<Option<FileRecord>, Fault> {
+    let box_id = app.catalog.box_of_file(id).await?;
+    let Some(reading) = readings.iter().find(|reading| Some(reading.box_id()) == box_id) else {
+        return Ok(None);
+    };
+    Ok(app.catalog.files(reading, &[id]).await?.pop().flatten())
 }
 
 fn unknown_source(source: &str) -> Fault {

@@ -1,12 +1,14 @@
 //! Which boxes a chat request means where its path names none.
 
+use std::collections::BTreeSet;
+
 use engine::{
     Fault,
     access::{Caller, Reading, no_such_box},
     seams::catalog::BoxRecord,
 };
 
-use super::super::search::several;
+use super::super::search::{MOST_BOXES, several};
 use crate::app::App;
 
 /// Boxes that an error lists at most.
@@ -52,21 +54,29 @@ pub(super) async fn find(app: &App, caller: &Caller, named: NamedBox<'_>) -> Res
     }
 }
 
-/// The ids of boxes that are named by id or name, separated by commas.
+/// The ids of boxes that are named by id or name, separated by commas. There is room for half a million names in a body, each of which
+/// would be compared with every box.
 fn ids(boxes: &[BoxRecord], list: &str) -> Result<Vec<String>, Fault> {
-    let names = list.split(',').map(str::trim).filter(|name| !name.is_empty());
+    let names: BTreeSet<&str> = list.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
+    if names.len() > MOST_BOXES {
+        let cause = format!("`model` can name at most {MOST_BOXES} boxes, not {}", names.len());
+        return Err(Fault::invalid("model", cause));
+    }
     let one = |name: &str| match by_name(boxes, name)? {
         Some(record) => Ok(record.id.to_string()),
         None => Ok(name.to_string()),
     };
-    names.map(one).collect()
+    names.into_iter().map(one).collect()
 }
 
 /// The one box of this name; letters in the wrong case do not matter where that is clear enough.
 fn by_name<'a>(boxes: &'a [BoxRecord], name: &str) -> Result<Option<&'a BoxRecord>, Fault> {
-    let exact: Vec<_> = boxes.iter().filter(|record| record.name.as_str() == name).collect();
-    let alike = || boxes.iter().filter(|record| record.name.as_str().to_lowercase() == name.to_lowercase());
-    match if exact.is_empty() { alike().collect() } else { exact }[..] {
+    let mut found: Vec<_> = boxes.iter().filter(|record| record.name.as_str() == name).collect();
+    if found.is_empty() {
+        let name = name.to_lowercase();
+        found = boxes.iter().filter(|record| record.name.as_str().to_lowercase() == name).collect();
+    }
+    match found[..] {
         [] => Ok(None),
         [record] => Ok(Some(record)),
         [..] => Err(Fault::invalid("model", format!("several boxes are called `{name}`; use the box id"))),
@@ -93,5 +103,17 @@ fn which(model: Option<&str>, boxes: &[BoxRecord]) -> Fault {
             Fault::invalid("model", format!("`model` is `{model}`, which is not a box; {ways}; {choice}"))
         }
         None => Fault::missing("model", &format!("{ways}; {choice}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_model_of_half_a_million_names_is_refused_before_they_are_looked_up() {
+        let many: String = (0..100_000).map(|name| format!("{name},")).collect();
+        assert_eq!(ids(&[], &many).unwrap_err().param.as_deref(), Some("model"));
+        assert_eq!(ids(&[], "a, b,a,,").unwrap(), ["a", "b"]);
     }
 }

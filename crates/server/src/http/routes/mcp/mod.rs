@@ -208,6 +208,16 @@ impl Call {
     }
 }
 
+/// What a message says, before anything is looked up: it must not panic, whatever it is given.
+pub(super) fn read(bytes: &[u8]) {
+    if let Ok(message) = Message::parse(bytes) {
+        let _ = (
+            Era::of(&HeaderMap::new(), &message).map_err(|refusal| refusal.code),
+            initialized(&message.params),
+        );
+    }
+}
+
 impl Message {
     fn parse(bytes: &[u8]) -> Result<Self, Refusal> {
         let bad = |code, message: &str| Refusal::new(StatusCode::BAD_REQUEST, code, message);

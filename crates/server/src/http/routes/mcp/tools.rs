@@ -249,7 +249,8 @@ impl Call {
             return Ok(vec![self.one(needed, id)?]);
         }
         let records = self.app.catalog.boxes_of(&all).await?;
-        let alike = |name: &str| name.to_lowercase() == named.to_lowercase();
+        let lower = named.to_lowercase();
+        let alike = |name: &str| name.to_lowercase() == lower;
         let found: Vec<_> = records.iter().filter(|record| alike(record.name.as_str())).collect();
         match found[..] {
             [] => Err(no_such_box()),

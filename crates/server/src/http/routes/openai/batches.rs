@@ -13,20 +13,19 @@ use engine::{
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{List, limit, named, newest_first, store_files, store_files::StoreFile, stores::FileCounts};
+use super::{
+    List, MOST_FILES, limit, named, newest_first, store_files, store_files::StoreFile, stores::FileCounts,
+};
 use crate::{
     app::App,
     http::{
         actor::Actor,
         auth::{Asking, ReadingBox, WritingBox},
-        body::JsonBody,
+        body::{self, JsonBody},
         error::Failure,
         query::Parameters,
     },
 };
-
-/// Files in one batch, as many as OpenAI takes.
-const MOST_FILES: usize = 2_000;
 
 /// A batch as OpenAI shows it.
 #[derive(Serialize)]
@@ -56,12 +55,14 @@ struct OneFile {
 }
 
 impl BatchBody {
-    fn files(self) -> Result<Vec<OneFile>, Fault> {
-        let files = match (self.files, self.file_ids) {
-            (Some(files), None) => files,
+    /// The files, and the attributes of those that have none of their own. Those are one copy for all: a body has room for a hundred
+    /// thousand ids beside half a megabyte of attributes.
+    fn files(self) -> Result<(Vec<OneFile>, Option<Metadata>), Fault> {
+        let (files, attributes) = match (self.files, self.file_ids) {
+            (Some(files), None) => (files, None),
             (None, Some(ids)) => {
-                let one = |file_id| OneFile { file_id, attributes: self.attributes.clone() };
-                ids.into_iter().map(one).collect()
+                let files = ids.into_iter().map(|file_id| OneFile { file_id, attributes: None }).collect();
+                (files, self.attributes)
             }
             _ => return Err(Fault::missing("file_ids", "an array of file ids, or `files` instead of it")),
         };
@@ -69,8 +70,13 @@ impl BatchBody {
             let cause = format!("a batch has 1 to {MOST_FILES} files, not {}", files.len());
             return Err(Fault::invalid("file_ids", cause));
         }
-        Ok(files)
+        Ok((files, attributes))
     }
+}
+
+/// What a body says, before anything is looked up.
+pub(super) fn read(bytes: &[u8]) -> Result<(), Fault> {
+    body::parse::<BatchBody>(bytes)?.value.files().map(drop)
 }
 
 /// Puts files into a box.
@@ -81,14 +87,15 @@ pub(super) async fn create(
     actor: Actor,
     body: JsonBody<BatchBody>,
 ) -> Result<Json<BatchObject>, Failure> {
-    let files = body.value.files()?;
+    let (files, attributes) = body.value.files()?;
     // Before anything is put anywhere: one wrong id refuses all of them.
     for file in &files {
         named::find(&app, &caller, &file.file_id).await?;
     }
     let ids = files.iter().map(|file| file.file_id.clone()).collect();
     for file in files {
-        store_files::put(&app, &caller, &writing, &actor, &file.file_id, file.attributes).await?;
+        let attributes = file.attributes.or_else(|| attributes.clone());
+        store_files::put(&app, &caller, &writing, &actor, &file.file_id, attributes).await?;
     }
     let batch = app.catalog.add_batch(&writing, ids).await?;
     Ok(Json(object(&app, writing.reading(), batch).await?))
@@ -198,4 +205,24 @@ pub(super) async fn files(
     let has_more = files.len() > limit;
     files.truncate(limit);
     Ok(Json(List::new(files, has_more, |file| file.id.clone())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A copy of the attributes for each id would take some fifty gigabytes.
+    #[test]
+    fn attributes_are_not_copied_for_each_id_of_a_long_list() {
+        let attributes = Metadata::from([("a".to_string(), Value::String("x".repeat(500_000)))]);
+        let body = |ids: usize| BatchBody {
+            file_ids: Some(vec![String::new(); ids]),
+            files: None,
+            attributes: Some(attributes.clone()),
+            chunking_strategy: None,
+        };
+        assert!(body(100_000).files().is_err());
+        let (files, common) = body(MOST_FILES).files().unwrap();
+        assert!(files.iter().all(|file| file.attributes.is_none()) && common.is_some());
+    }
 }

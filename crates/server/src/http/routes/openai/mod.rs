@@ -22,6 +22,9 @@ use serde::Serialize;
 use super::{chat, embeddings, models, rerank};
 use crate::app::App;
 
+/// Files that are named at once, as many as OpenAI takes.
+const MOST_FILES: usize = 2_000;
+
 /// Everything below `/openai/v1`, where an unmodified client finds what it knows.
 pub(super) fn router() -> Router<App> {
     Router::new()
@@ -47,6 +50,13 @@ pub(super) fn router() -> Router<App> {
         .route("/vector_stores/{box_id}/file_batches/{batch_id}", get(batches::show))
         .route("/vector_stores/{box_id}/file_batches/{batch_id}/cancel", post(batches::cancel))
         .route("/vector_stores/{box_id}/file_batches/{batch_id}/files", get(batches::files))
+}
+
+/// What bodies say, before anything is looked up: none may panic, whatever it is given.
+pub(super) fn read(bytes: &[u8]) {
+    let _ = search::read(bytes);
+    let _ = responses::read(bytes);
+    let _ = batches::read(bytes);
 }
 
 /// A part of a list.

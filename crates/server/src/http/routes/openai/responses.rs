@@ -204,6 +204,16 @@ pub(super) async fn create(
     Ok(answer(Asked { app, readings, payer, audience, id, body, chat, filter }).await?)
 }
 
+/// What a body says, before anything is looked up.
+pub(super) fn read(bytes: &[u8]) -> Result<(), Fault> {
+    let body = body::parse::<ResponsesBody>(bytes)?.value;
+    body.refuse_memory()?;
+    let search = body.file_search()?.unwrap_or_default();
+    let filter = search.filters.as_ref().filter(|filters| !filters.is_null());
+    filter.map(filters::parse).transpose()?;
+    body.chat(&search)?.wanted().map(drop)
+}
+
 /// The stores of the tool, else the boxes that the model names.
 async fn boxes_of(
     app: &App,

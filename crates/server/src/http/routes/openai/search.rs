@@ -14,7 +14,7 @@ use crate::{
     app::App,
     http::{
         auth::SearchingBox,
-        body::JsonBody,
+        body::{self, JsonBody},
         error::{ErrorEnvelope, Failure},
         request_id::RequestId,
     },
@@ -122,6 +122,17 @@ pub(in super::super) async fn search(
         next_page: None,
         usage: found.usage,
     }))
+}
+
+/// What a body says, before anything is looked up.
+pub(super) fn read(bytes: &[u8]) -> Result<(), Fault> {
+    let body = body::parse::<StoreSearchBody>(bytes)?.value;
+    let filters = body.filters.filter(|filters| !filters.is_null());
+    filters.as_ref().map(filters::parse).transpose()?;
+    for query in queries(body.query)? {
+        request(&query, body.max_num_results, body.ranking_options.as_ref())?;
+    }
+    Ok(())
 }
 
 impl TextPart {

@@ -15,7 +15,7 @@ use engine::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{Deleted, List, filters::attributes, limit, named, newest_first, store_files};
+use super::{Deleted, List, MOST_FILES, filters::attributes, limit, named, newest_first, store_files};
 use crate::{
     app::App,
     http::{
@@ -144,6 +144,10 @@ pub(super) async fn create(
     body.must_not_expire()?;
     let name = body.name()?.map_or_else(|| UNNAMED.parse().map_err(Fault::internal), Ok)?;
     let files = body.file_ids.unwrap_or_default();
+    if files.len() > MOST_FILES {
+        let cause = format!("`file_ids` can name at most {MOST_FILES} files, not {}", files.len());
+        return Err(Fault::invalid("file_ids", cause).into());
+    }
     // Before anything is made: one wrong id refuses all of it.
     if !files.is_empty() {
         caller.must(Permission::Write)?;
