@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Hostile requests in a loop beside normal use: does memory stay flat, and do others notice?
 
-    bench/security/hostile.py [--minutes 30] [--report FILE]
+    bench/security/hostile.py [--minutes 30] [--rounds 1] [--only KIND,…] [--report FILE]
 
 Starts a server of its own (QUIRE_BINARY, else target/release/quire) and talks to it over loopback only. Normal clients search,
 list, upload and delete all the time: alone at first, then beside every kind of attack in attacks.py. Exits 1 if memory grew by
 more than 50 MB after the warm-up, if the normal clients' p99 more than doubled, if they saw an error, or if the server died.
+With more than one round, quiet and attacked minutes alternate, so that a machine that others use too slows both down alike.
 The attackers run in a process of their own, which yields the processor to the server: they would have machines of their own.
 """
 
@@ -31,6 +32,8 @@ GROWTH_MB = 50
 SLOWER = 2
 # A p99 below this is noise of the machine: twice nothing is nothing.
 LEAST_P99_MS = 25
+# Seconds after an attack in which what it left to do is done.
+AFTERMATH = 30
 
 
 class Normal(threading.Thread):
@@ -149,10 +152,10 @@ def percentile(values, share):
     return sorted(values)[min(len(values) - 1, int(len(values) * share))] if values else 0.0
 
 
-def latencies(log, begin, end):
+def latencies(log, spans):
     found = collections.defaultdict(list)
     for at, name, milliseconds, status in list(log):
-        if begin <= at < end and status in (200, 201):
+        if any(begin <= at < end for begin, end in spans) and status in (200, 201):
             found[name].append(milliseconds)
     return {name: {"p50": round(percentile(values, 0.5), 1), "p99": round(percentile(values, 0.99), 1), "requests": len(values)}
             for name, values in sorted(found.items())}
@@ -174,6 +177,7 @@ def highest_minute(samples, begin, end):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--minutes", type=float, default=30)
+    parser.add_argument("--rounds", type=int, default=1, help="how often quiet and attacked minutes alternate")
     parser.add_argument("--report", type=pathlib.Path)
     parser.add_argument("--only", help="only these kinds of attack, with commas between them")
     options = parser.parse_args()
@@ -188,26 +192,23 @@ def main():
     for client in normal:
         client.start()
     time.sleep(5)
-    begin = time.time()
-    time.sleep(quiet_seconds)
-    attacked = time.time()
     kinds = {kind: pause for kind, pause in attacks.KINDS.items() if not options.only or kind.__name__ in options.only.split(",")}
-    told, telling = multiprocessing.Pipe(duplex=False)
-    over = multiprocessing.Event()
-    attackers = multiprocessing.Process(
-        target=attack_all, args=(server, kinds, people["attacker"], files["attacker"], revoked, over, telling), daemon=True)
-    attackers.start()
-    while time.time() - begin < seconds and server.process.poll() is None:
-        time.sleep(1)
-    end = time.time()
+    quiet, hostile, answers = [], [], {}
+    for number in range(options.rounds):
+        time.sleep(AFTERMATH if number else 0)
+        begin = time.time()
+        time.sleep(quiet_seconds / options.rounds)
+        quiet.append((begin, time.time()))
+        arguments = (server, kinds, people["attacker"], files["attacker"], revoked)
+        span, told = attacked_for((seconds - quiet_seconds) / options.rounds, server, arguments)
+        hostile.append(span)
+        for name, counts in told.items():
+            answers[name] = dict(collections.Counter(answers.get(name, {})) + collections.Counter(counts))
     for client in normal:
         client.stop = True
     alive = server.process.poll() is None
-    over.set()
-    answers = told.recv() if told.poll(60) else {}
-    attackers.kill()
     done.set()
-    result = judge(begin, attacked, end, warm_up, log, samples, answers, alive)
+    result = judge(quiet, hostile, warm_up, log, samples, answers, alive)
     if alive:
         stopping = time.time()
         server.stop()
@@ -218,8 +219,25 @@ def main():
     sys.exit(bool(result["failed"]))
 
 
-def judge(begin, attacked, end, warm_up, log, samples, answers, alive):
-    quiet, hostile = latencies(log, begin, attacked), latencies(log, attacked, end)
+def attacked_for(seconds, server, arguments):
+    """Attacks for so long: from when to when, and what each attacker was answered."""
+    told, telling = multiprocessing.Pipe(duplex=False)
+    over = multiprocessing.Event()
+    attackers = multiprocessing.Process(target=attack_all, args=(*arguments, over, telling), daemon=True)
+    begin = time.time()
+    attackers.start()
+    while time.time() - begin < seconds and server.process.poll() is None:
+        time.sleep(1)
+    end = time.time()
+    over.set()
+    answers = told.recv() if told.poll(60) else {}
+    attackers.kill()
+    return (begin, end), answers
+
+
+def judge(quiet_spans, hostile_spans, warm_up, log, samples, answers, alive):
+    begin, attacked, end = quiet_spans[0][0], hostile_spans[0][0], hostile_spans[-1][1]
+    quiet, hostile = latencies(log, quiet_spans), latencies(log, hostile_spans)
     warm = statistics.median(memory(samples, attacked + warm_up / 2, attacked + warm_up) or [0])
     highest = highest_minute(samples, attacked + warm_up, end)
     errors = collections.Counter(f"{name}: {status}" for at, name, _, status in log if at >= begin and status not in (200, 201))
