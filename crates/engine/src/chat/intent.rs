@@ -117,27 +117,30 @@ fn small_talk(plain: &Plain) -> Option<Talk> {
     const WELLBEING: &str = "how are you|how are you doing|how are you today|how s it going|what s up|\
         wie geht es dir|wie geht es ihnen|wie geht s|cómo estás|cómo está|como estas|qué tal|\
         comment ça va|ça va|comment allez vous|como vai|tudo bem|como está|come stai|\
-        come va|come sta";
+        come va|come sta|你好吗|您好吗|お元気ですか|元気ですか|как дела|как ты|как вы|как поживаете|كيف حالك|كيف الحال|كيف حالكم";
     const MYSELF: &str = "who are you|what are you|what can you do|what do you do|what is your name|\
         what s your name|are you a robot|are you a bot|are you human|help|how can you help me|\
         can you help me|wer bist du|wer sind sie|was kannst du|was können sie|hilfe|\
         wie heißt du|quién eres|qué puedes hacer|cómo te llamas|ayuda|qui es-tu|qui êtes-vous|\
         que peux-tu faire|que pouvez-vous faire|quem é você|quem és tu|o que você pode fazer|\
-        o que podes fazer|ajuda|chi sei|cosa puoi fare|come ti chiami";
-    const THANKS: &str =
-        "thanks|thank|thx|ty|danke|dank|dankeschön|gracias|merci|obrigado|obrigada|grazie|cheers|谢谢|謝謝";
-    const GOODBYE: &str =
-        "bye|goodbye|tschüss|tschüs|wiedersehen|adiós|adios|luego|revoir|tchau|adeus|arrivederci|再见";
+        o que podes fazer|ajuda|chi sei|cosa puoi fare|come ti chiami|你是谁|您是谁|你能做什么|你会做什么|あなたは誰ですか|誰ですか|何ができますか|\
+        何ができるの|ヘルプ|кто ты|кто вы|что ты умеешь|что вы умеете|что ты можешь|что вы можете|как тебя зовут|помощь|помоги|من أنت|\
+        ماذا تستطيع أن تفعل|ماذا يمكنك أن تفعل|ما اسمك|مساعدة";
+    const THANKS: &str = "thanks|thank|thx|ty|danke|dank|dankeschön|gracias|merci|obrigado|obrigada|grazie|cheers|谢谢|謝謝|谢谢你|谢谢您|多谢|非常感谢|ありがとう|ありがとうございます|ありがとうございました|どうも|\
+        どうもありがとう|спасибо|благодарю|شكرا|شكراً|شكرًا";
+    const GOODBYE: &str = "bye|goodbye|tschüss|tschüs|wiedersehen|adiós|adios|luego|revoir|tchau|adeus|arrivederci|再见|再見|拜拜|さようなら|さよなら|свидания|пока|السلامة|وداعا|وداعًا";
     const GREETING: &str = "hi|hello|hey|hallo|servus|moin|hola|bonjour|salut|bonsoir|olá|oi|ciao|buongiorno|salve|morning|\
-        afternoon|evening|morgen|tag|abend|buenos|buenas|bom|boa|greetings|你好|您好";
+        afternoon|evening|morgen|tag|abend|buenos|buenas|bom|boa|greetings|你好|您好|こんにちは|こんばんは|おはよう|おはようございます|привет|здравствуйте|здравствуй|утро|вечер|приветствую|\
+        مرحبا|مرحبًا|مرحباً|أهلا|أهلًا|أهلاً|السلام|عليكم";
     const PRAISE: &str = "great|perfect|nice|awesome|cool|excellent|wonderful|super|toll|prima|perfekt|perfecto|genial|\
         estupendo|parfait|génial|perfeito|ótimo|perfetto|ottimo|ok|okay|helpful|brilliant|fantastic|good|\
-        gut|bien|well";
+        gut|bien|well|отлично|прекрасно|хорошо|супер|замечательно|ممتاز|رائع|جيد|太好了|很好|素晴らしい|すばらしい|いいですね";
     const FILLING: &str = "hilft|mir|qué|tal|you|so|much|very|a|lot|for|the|your|help|that|this|was|is|it|all|again|there|good|everyone|quire|\
         answer|information|info|job|done|work|to|s|vielen|schön|schönen|sehr|dir|ihnen|für|die|hilfe|guten|\
         das|war|auf|muchas|muchísimas|mil|por|su|tu|ayuda|la|días|tardes|noches|hasta|muy|beaucoup|bien|\
         pour|votre|aide|très|au|muito|pela|sua|ajuda|dia|tarde|noite|mille|tante|molte|per|aiuto|just|\
-        really|many|helps|helped|me|now|that’s";
+        really|many|helps|helped|me|now|that’s|большое|огромное|вам|тебе|за|помощь|ответ|до|добрый|доброе|день|очень|\
+        это|всё|جزيلا|جزيلًا|جزيلاً|لك|لكم|على|المساعدة|مع|جدا|جدًا|الخير|صباح|مساء|وسهلا|وسهلًا";
     let whole = plain.0.trim();
     if has(WELLBEING, whole) {
         return Some(Talk::Wellbeing);
@@ -162,13 +165,13 @@ fn small_talk(plain: &Plain) -> Option<Talk> {
 /// "What came after it?", "and then?".
 fn beside(plain: &Plain) -> Option<Direction> {
     const AFTER: &str = "after|afterwards|next|then|following|follows|danach|dann|nächstes|nächste|darauf|después|luego|\
-        siguiente|après|ensuite|depois|seguida|seguir|dopo|poi|seguente";
-    const BEFORE: &str = "before|previously|preceded|davor|zuvor|vorher|antes|avant|auparavant|prima";
+        siguiente|après|ensuite|depois|seguida|seguir|dopo|poi|seguente|потом|затем|после|дальше|далее|بعد|بعدها|ثم|然后呢|接下来呢|之后呢|その後|その後は|次は|それから";
+    const BEFORE: &str = "before|previously|preceded|davor|zuvor|vorher|antes|avant|auparavant|prima|до|раньше|перед|прежде|قبل|قبلها|之前呢|その前|その前は";
     const FILLING: &str = "and|what|who|which|one|came|come|comes|happened|happens|is|was|did|it|that|this|them|him|her|the|\
         step|item|point|right|immediately|directly|does|do|they|follow|followed|und|wer|kam|kommt|als|\
         passierte|geschah|folgt|folgte|ist|das|y|qué|que|quién|vino|viene|pasó|sucedió|fue|de|eso|ello|et|\
         qu|quoi|qui|est|ce|s|est-il|il|passé|vient|venu|vient-il|cela|ça|e|o|veio|vem|aconteceu|disso|isso|\
-        quem|che|cosa|è|successo|venne|chi|questo|en|em|a|se|passe|t-il|des|del|della|we|i|you";
+        quem|che|cosa|è|successo|venne|chi|questo|en|em|a|se|passe|t-il|des|del|della|we|i|you|и|а|что|кто|было|случилось|произошло|этого|этим|тем|идёт|следует|ماذا|وماذا|من|ذلك|هذا|حدث|جاء|و";
     let words: Vec<&str> = plain.words().collect();
     let known = |word: &&str| has(AFTER, word) || has(BEFORE, word) || has(FILLING, word);
     if words.is_empty() || words.len() > 8 || !words.iter().all(known) {
@@ -182,7 +185,7 @@ fn beside(plain: &Plain) -> Option<Direction> {
 
 /// What documents are called.
 const DOCUMENTS: &str = "documents|files|papers|reports|dokumente|dateien|unterlagen|documentos|archivos|ficheros|fichiers|\
-    arquivos|ficheiros|documenti|file|document|dokument|documento|sources|texts|pdfs";
+    arquivos|ficheiros|documenti|file|document|dokument|documento|sources|texts|pdfs|документы|файлы|المستندات|مستندات|الملفات|ملفات|الوثائق|وثائق";
 
 /// Which documents are asked for: `Some(None)` is all.
 fn documents(plain: &Plain) -> Option<Option<String>> {
@@ -195,7 +198,8 @@ fn documents(plain: &Plain) -> Option<Option<String>> {
         montre-moi les|y a-t-il des|avez-vous des|combien de|as-tu des|quelles|quais|quais são os|liste os|\
         mostre os|há|existem|tem|quantos|quali|quali sono i|elenca i|mostra i|mostrami i|ci sono|hai|quanti|\
         in which|in welchen|en qué|dans quels|em que|em quais|in quali|which of the|which of your|\
-        which of these";
+        which of these|какие|покажи|покажи все|покажите|покажите все|перечисли|перечисли все|список|сколько|ما|ما هي|أي|اعرض|\
+        اعرض كل|اعرض جميع|أظهر|أظهر كل|كم عدد|هل توجد";
     const HERE: &str = "do you have|have you got|have you|are there|are available|available|are in this box|are in the box|\
         are here|exist|there|you have|can i ask about|can you search|are stored|were uploaded|are uploaded|\
         have been uploaded|do we have|do i have|are in the collection|in this box|in the box|do you know|\
@@ -203,18 +207,26 @@ fn documents(plain: &Plain) -> Option<Option<String>> {
         sind in dieser box|haben wir|kennst du|es gibt|hay|tienes|tiene|tiene usted|existen|tenemos|\
         hay aquí|están disponibles|avez-vous|as-tu|y a-t-il|sont disponibles|avons-nous|existent|il y a|\
         disponibles|há|existem|tem|você tem|tens|estão disponíveis|temos|tem aqui|hai|ci sono|\
-        sono disponibili|avete|abbiamo|esistono|vous avez|tu as|do you have here|há aqui";
+        sono disponibili|avete|abbiamo|esistono|vous avez|tu as|do you have here|há aqui|есть|у вас есть|у тебя есть|есть здесь|имеются|доступны|هنا|لديك|المتوفرة|المتاحة|الموجودة|الموجودة هنا|\
+        توجد|توجد هنا|متوفرة|موجودة";
     const ABOUT: &str = "about|on|regarding|concerning|mention|mentions|mentioning|discuss|discusses|cover|covers|covering|\
         deal with|deals with|dealing with|talk about|talks about|speak of|speak about|related to|\
         relating to|that mention|contain|contains|über|zu|zum|zur|erwähnen|behandeln|handeln von|sobre|\
         acerca de|mencionan|hablan de|tratan de|tratan|sur|à propos de|concernant|parlent de|parlent|\
         mentionnent|traitent de|traitent|mencionam|falam de|falam sobre|tratam de|tratam|su|sul|sulla|sui|\
         riguardo a|parlano di|menzionano|trattano di|trattano|with information about|with information on|\
-        are about|is about|von|de|di";
+        are about|is about|von|de|di|о|об|про|по|есть о|есть об|есть про|упоминают|говорят о|عن|حول|تتحدث عن|التي تتحدث عن";
     const LISTING: &str = "list|show|show me|find|find me|name|zeige|zeig|zeige mir|zeig mir|liste|nenne|muestra|muéstrame|enumera|montre|\
-        montre-moi|mostre|mostra|mostrami|elenca";
+        montre-moi|mostre|mostra|mostrami|elenca|покажи|покажите|перечисли|список|اعرض|أظهر";
     const HAVING: &str = "what do you have|what have you got|was hast du|was haben sie|qué tienes|qué tiene|que tens|o que tem|o que tens|\
         qu avez-vous|qu as-tu|cosa hai|che cosa hai";
+    // Where words have no blanks between them.
+    const WHOLE: &str = "有哪些文档|有什么文档|有哪些文件|有什么文件|列出所有文档|列出文档|列出所有文件|显示所有文档|你有哪些文档|您有哪些文档|\
+        这里有哪些文档|どんな文書がありますか|どの文書がありますか|どのような文書がありますか|文書の一覧|文書一覧|ファイル一覧|すべての文書を表示|\
+        すべての文書を一覧表示してください|文書を一覧表示してください|どんなファイルがありますか";
+    if has(WHOLE, plain.0.trim()) {
+        return Some(None);
+    }
     // The longest phrase first, so that "are there about ducks" is not read as "are".
     let strip = |rest: &str, phrases: &str| -> Option<String> {
         let found = phrases.split('|').filter(|phrase| format!("{rest} ").starts_with(&format!("{phrase} ")));
@@ -288,7 +300,17 @@ fn summary(plain: &Plain, language: Language) -> Option<Vec<String>> {
         faz um resumo do|dê um resumo de|dê um resumo do|do que trata|de que trata|sobre o que é|\
         do que fala|quais são os pontos principais|riassumi|riassumere|riassunto|riassunto di|\
         un riassunto di|un riassunto del|fai un riassunto di|fai un riassunto del|fammi un riassunto|\
-        di cosa parla|di cosa tratta|quali sono i punti principali";
+        di cosa parla|di cosa tratta|quali sono i punti principali|кратко изложи|кратко изложите|кратко перескажи|перескажи|резюмируй|\
+        сделай краткое содержание|сделай резюме|резюме|краткое содержание|подведи итог|о чём|о чем|о чём говорится в|о чем говорится в|\
+        لخص|لخّص|لخصي|ملخص|ملخص عن|أعطني ملخصا|أعطني ملخصًا|أعطني ملخصا عن|عن ماذا يتحدث|عم يتحدث|ما موضوع";
+    // Where words have no blanks between them.
+    const WHOLE: &str = "总结|总结一下|请总结|请总结一下|总结文档|总结这份文档|总结一下这份文档|请总结这份文档|总结所有文档|概括一下|概括这份文档|\
+        这份文档讲什么|这份文档讲了什么|这份文档的主要内容是什么|文档的主要内容是什么|这个文件讲什么|要約|要約して|要約してください|この文書を要約して|\
+        この文書を要約してください|文書を要約して|文書を要約してください|すべての文書を要約してください|まとめて|まとめてください|\
+        この文書は何についてですか|この文書の内容は何ですか|この文書の概要は";
+    if has(WHOLE, plain.0.trim()) {
+        return Some(Vec::new());
+    }
     if let Some(named) = summarised(plain) {
         return Some(named);
     }
@@ -348,7 +370,8 @@ const GENERAL: &str = "all|every|each|alle|aller|allen|todos|todas|tous|toutes|t
     informe|fichier|fichiers|boîte|tout|brièvement|bref|contenu|rapport|arquivo|arquivos|ficheiro|tudo|\
     caixa|relatório|conteúdo|documenti|testo|tutto|casella|contenuto|este|esta|estos|estes|cet|questo|\
     questa|questi|dieses|diese|diesen|mir|me|moi|five|two|one|overall|frases|phrases|english|german|\
-    spanish|french|please|bitte";
+    spanish|french|please|bitte|документ|документа|документы|документов|документе|файл|файла|файлы|текст|текста|этот|этого|этом|\
+    эти|все|всех|всё|кратко|содержание|отчёт|отчет|المستند|المستندات|مستند|هذا|هذه|الملف|الملفات|الوثيقة|الوثائق|النص|كل|جميع|باختصار|لي";
 
 #[cfg(test)]
 mod tests {
@@ -370,6 +393,12 @@ mod tests {
             ("Merci beaucoup", "Je vous en prie !"),
             ("Obrigada!", "De nada!"),
             ("What is 2+2?", "2 + 2 = 4."),
+            ("谢谢！", "不客气！"),
+            ("ありがとうございます。", "どういたしまして。"),
+            ("Большое спасибо!", "Пожалуйста!"),
+            ("شكراً جزيلاً", "على الرحب والسعة!"),
+            ("До свидания", "До свидания!"),
+            ("السلام عليكم", "مرحبًا! ماذا تود أن تعرف من المستندات؟"),
         ] {
             assert_eq!(intent(text), Intent::Talk(reply.into()), "{text}");
         }
@@ -402,6 +431,10 @@ mod tests {
             ("Fasse alle Dokumente zusammen", &[]),
             ("Hazme un resumen del documento", &[]),
             ("Peux-tu résumer ce document ?", &[]),
+            ("请总结这份文档。", &[]),
+            ("この文書を要約してください。", &[]),
+            ("Кратко изложи этот документ", &[]),
+            ("لخص هذا المستند", &[]),
         ] {
             let Intent::Summary(found) = intent(text) else { panic!("{text}: {:?}", intent(text)) };
             let found: Vec<&str> =
@@ -428,6 +461,10 @@ mod tests {
             "Quels documents avez-vous ?",
             "Quais documentos existem?",
             "Quali documenti ci sono?",
+            "有哪些文档？",
+            "どんな文書がありますか？",
+            "Какие документы есть?",
+            "ما هي المستندات الموجودة هنا؟",
         ] {
             assert_eq!(intent(text), Intent::Documents(None), "{text}");
         }
@@ -467,6 +504,10 @@ mod tests {
         assert_eq!(asked("and then?"), Intent::Beside(Direction::After));
         assert_eq!(asked("Was kam danach?"), Intent::Beside(Direction::After));
         assert_eq!(asked("¿Y después?"), Intent::Beside(Direction::After));
+        assert_eq!(asked("А что потом?"), Intent::Beside(Direction::After));
+        assert_eq!(asked("وماذا بعد ذلك؟"), Intent::Beside(Direction::After));
+        assert_eq!(asked("然后呢？"), Intent::Beside(Direction::After));
+        assert_eq!(asked("その前は？"), Intent::Beside(Direction::Before));
         assert_eq!(asked("What was before that?"), Intent::Beside(Direction::Before));
         assert_eq!(asked("What came after the war?"), Intent::Question);
         assert_eq!(intent("What came after it?"), Intent::Question);

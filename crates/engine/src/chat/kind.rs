@@ -27,6 +27,19 @@ const ASKING: &[(Kind, &[&str])] = &[
             " combien de temps ",
             " quanto tempo ",
             " quanto dura",
+            "多久",
+            "多长时间",
+            "どのくらいの期間",
+            "どれくらいの期間",
+            "何年間",
+            "何日間",
+            " как долго ",
+            " сколько времени ",
+            " сколько длится ",
+            " كم من الوقت ",
+            " كم المدة ",
+            " ما مدة ",
+            " ما هي مدة ",
         ],
     ),
     (
@@ -52,6 +65,21 @@ const ASKING: &[(Kind, &[&str])] = &[
             " welches datum ",
             " quale anno ",
             " che anno ",
+            "什么时候",
+            "何时",
+            "哪年",
+            "哪一年",
+            "几月",
+            "いつ",
+            "何年",
+            "何月",
+            " когда ",
+            " каком году ",
+            " какой год ",
+            " متى ",
+            " أي عام ",
+            " أي سنة ",
+            " أي تاريخ ",
         ],
     ),
     (
@@ -88,13 +116,51 @@ const ASKING: &[(Kind, &[&str])] = &[
             " wiegt ",
             " pèse ",
             " coûte ",
+            "多少",
+            "几个",
+            "几名",
+            "多大",
+            "いくつ",
+            "何人",
+            "いくら",
+            "何個",
+            " сколько ",
+            " كم ",
         ],
     ),
     (
         Kind::Name,
         &[
-            " who ", " whom ", " whose ", " where ", " wer ", " wen ", " wem ", " wo ", " quién", " dónde ",
-            " qui ", " où ", " quem ", " onde ", " chi ", " dove ",
+            " who ",
+            " whom ",
+            " whose ",
+            " where ",
+            " wer ",
+            " wen ",
+            " wem ",
+            " wo ",
+            " quién",
+            " dónde ",
+            " qui ",
+            " où ",
+            " quem ",
+            " onde ",
+            " chi ",
+            " dove ",
+            "谁",
+            "哪里",
+            "在哪",
+            "哪儿",
+            "誰",
+            "どこ",
+            " кто ",
+            " кого ",
+            " кому ",
+            " где ",
+            " من هو ",
+            " من هي ",
+            " من الذي ",
+            " أين ",
         ],
     ),
 ];
@@ -105,7 +171,10 @@ const TIME_UNITS: &str = "metre|metres|meter|meters|m|km|kilometres|kilometers|f
     sekunden|minuten|stunde|stunden|tag|tage|tagen|woche|wochen|monat|monate|monaten|jahr|jahre|jahren|\
     segundos|minutos|hora|horas|día|días|semana|semanas|mes|meses|año|años|secondes|heure|heures|jour|\
     jours|semaine|semaines|mois|an|ans|année|années|dia|dias|mês|ano|anos|ore|giorno|giorni|settimana|\
-    settimane|mese|mesi|anno|anni|min|h|century|centuries";
+    settimane|mese|mesi|anno|anni|min|h|century|centuries|年|月|日|天|周|週|时|時|分|秒|米|год|года|лет|месяц|месяца|месяцев|\
+    день|дня|дней|неделя|недели|недель|неделю|час|часа|часов|минута|минуты|минут|секунд|секунды|век|века|веков|метр|метра|метров|\
+    километр|километра|километров|км|سنة|سنوات|عام|عاما|أعوام|شهر|شهرا|أشهر|شهور|يوم|يوما|أيام|أسبوع|أسابيع|ساعة|ساعات|دقيقة|دقائق|ثانية|\
+    ثوان|قرن|قرون|متر|مترا|أمتار|كيلومتر|كيلومترا|كم";
 
 /// Words for points in time besides numbers.
 const TIMES: &str = "january|february|march|april|june|july|august|september|october|november|december|jan|feb|mar|apr|\
@@ -116,14 +185,16 @@ const TIMES: &str = "january|february|march|april|june|july|august|september|oct
     septembre|octobre|novembre|décembre|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche|janeiro|\
     fevereiro|março|maio|junho|julho|setembro|outubro|novembro|dezembro|segunda|terça|quarta|quinta|\
     sexta|gennaio|febbraio|aprile|maggio|giugno|luglio|settembre|ottobre|dicembre|century|jahrhundert|\
-    siglo|siècle|noon|midnight|daily|weekly|annually|monthly";
+    siglo|siècle|noon|midnight|daily|weekly|annually|monthly|января|февраля|марта|апреля|мая|июня|июля|августа|сентября|октября|\
+    ноября|декабря|понедельник|вторник|среда|среду|четверг|пятница|пятницу|суббота|субботу|воскресенье|век|веке|يناير|فبراير|مارس|أبريل|\
+    مايو|يونيو|يوليو|أغسطس|سبتمبر|أكتوبر|نوفمبر|ديسمبر|الاثنين|الثلاثاء|الأربعاء|الخميس|الجمعة|السبت|الأحد|القرن";
 
 /// A number that is neither a time nor a length.
 const UNLIKELY: f32 = -0.5;
 
 /// What kind of thing a question asks for, where its words tell.
 pub(super) fn asked(question: &str) -> Option<Kind> {
-    let lower = question.to_lowercase().replace(['¿', '?', ',', '.', '!', ':'], " ");
+    let lower = question.to_lowercase().replace(['¿', '?', ',', '.', '!', ':', '؟', '？', '。', '،'], " ");
     let lower = format!(" {lower} ");
     ASKING.iter().find(|(_, words)| words.iter().any(|word| lower.contains(word))).map(|(kind, _)| *kind)
 }
@@ -141,6 +212,8 @@ impl Kind {
         match self {
             Kind::Number if number => 1.0,
             Kind::Name if fresh.iter().any(|word| word.text.starts_with(char::is_uppercase)) => 1.0,
+            // Names cannot be told from other words where no letter is a capital.
+            Kind::Name if !text.chars().any(|letter| letter.is_lowercase() || letter.is_uppercase()) => 0.0,
             Kind::Number | Kind::Name => -1.0,
             Kind::Duration if spans(text) => 1.0,
             Kind::Date if fresh.iter().any(|word| is_time(word.text)) => 1.0,

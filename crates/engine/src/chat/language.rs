@@ -16,9 +16,12 @@ pub(super) enum Language {
     Portuguese,
     Italian,
     Chinese,
+    Japanese,
+    Russian,
+    Arabic,
 }
 
-use Language::{Chinese, English, French, German, Italian, Portuguese, Spanish};
+use Language::{Arabic, Chinese, English, French, German, Italian, Japanese, Portuguese, Russian, Spanish};
 
 /// Words that tell a language, most of them of one only.
 const TELLING: &[(Language, &str)] = &[
@@ -69,8 +72,8 @@ impl Language {
 
     /// The language of a text; `None` where nothing tells.
     pub(super) fn told(text: &str) -> Option<Self> {
-        if text.chars().any(|character| ('\u{4e00}'..='\u{9fff}').contains(&character)) {
-            return Some(Chinese);
+        if let Some(script) = Script::of(text) {
+            return script.language(text);
         }
         let lower = text.to_lowercase();
         let words: Vec<&str> = lower
@@ -98,6 +101,55 @@ impl Language {
     }
 }
 
+/// A script that few languages are written in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Script {
+    Kana,
+    Han,
+    Cyrillic,
+    Arabic,
+}
+
+impl Script {
+    /// The script of a text. One character of kana makes a text Japanese, whatever Chinese characters it has; a name in Latin
+    /// letters tells nothing.
+    fn of(text: &str) -> Option<Self> {
+        let of = |character: char| match character {
+            '\u{3040}'..='\u{30ff}' => Some(Script::Kana),
+            '\u{4e00}'..='\u{9fff}' => Some(Script::Han),
+            '\u{0400}'..='\u{04ff}' => Some(Script::Cyrillic),
+            '\u{0621}'..='\u{06d3}' => Some(Script::Arabic),
+            _ => None,
+        };
+        let found: Vec<Script> = text.chars().filter_map(of).collect();
+        let any = |script: Script| found.contains(&script).then_some(script);
+        any(Script::Kana)
+            .or_else(|| any(Script::Han))
+            .or_else(|| any(Script::Cyrillic))
+            .or_else(|| any(Script::Arabic))
+    }
+
+    /// The language that we speak of those written in it; `None` where letters tell that it is another.
+    fn language(self, text: &str) -> Option<Language> {
+        let others: &[char] = match self {
+            Script::Kana | Script::Han => &[],
+            Script::Cyrillic => {
+                &['і', 'ї', 'є', 'ґ', 'ў', 'ј', 'љ', 'њ', 'ћ', 'ђ', 'ѓ', 'ќ', 'ә', 'қ', 'ө', 'ү']
+            }
+            Script::Arabic => &['پ', 'چ', 'ژ', 'گ', 'ک', 'ی', 'ٹ', 'ڈ', 'ڑ', 'ں', 'ے', 'ہ', 'ھ', 'ې'],
+        };
+        if text.to_lowercase().contains(others) && !others.is_empty() {
+            return None;
+        }
+        Some(match self {
+            Script::Kana => Japanese,
+            Script::Han => Chinese,
+            Script::Cyrillic => Russian,
+            Script::Arabic => Arabic,
+        })
+    }
+}
+
 /// Letters and signs that tell a language.
 fn signs(language: Language, lower: &str) -> f32 {
     let signs: &[char] = match language {
@@ -106,7 +158,7 @@ fn signs(language: Language, lower: &str) -> f32 {
         French => &['ê', 'è', 'ù', 'û', 'œ', 'î', 'ô', 'ç'],
         Portuguese => &['ã', 'õ', 'ç', 'â', 'ê'],
         Italian => &['è', 'ù', 'ò', 'ì', 'à'],
-        English | Chinese => &[],
+        English | Chinese | Japanese | Russian | Arabic => &[],
     };
     if lower.contains(signs) { 0.6 } else { 0.0 }
 }
@@ -122,6 +174,9 @@ fn detected(text: &str) -> Option<Language> {
         whatlang::Lang::Por => Some(Portuguese),
         whatlang::Lang::Ita => Some(Italian),
         whatlang::Lang::Cmn => Some(Chinese),
+        whatlang::Lang::Jpn => Some(Japanese),
+        whatlang::Lang::Rus => Some(Russian),
+        whatlang::Lang::Ara => Some(Arabic),
         _ => None,
     }
 }
@@ -145,10 +200,15 @@ mod tests {
             ("Quanto costa la consegna?", Italian),
             ("Chi dirige il laboratorio?", Italian),
             ("保修期多长？", Chinese),
+            ("保証期間はどのくらいですか？", Japanese),
+            ("Сколько длится гарантия на Aurora 300?", Russian),
+            ("ما هي مدة الضمان؟", Arabic),
         ] {
             assert_eq!(Language::told(text), Some(language), "{text}");
         }
         assert_eq!(Language::told("K2-35?"), None);
+        assert_eq!(Language::told("Скільки триває гарантія?"), None, "Ukrainian");
+        assert_eq!(Language::told("مدت گارانتی چقدر است؟"), None, "Persian");
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! The fixed sentences of answers, in the language of whoever asks.
 
-use super::language::Language::{self, Chinese, English, French, German, Italian, Portuguese, Spanish};
+use super::language::Language::{
+    self, Arabic, Chinese, English, French, German, Italian, Japanese, Portuguese, Russian, Spanish,
+};
 
 /// What somebody says who asks for nothing in the documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,6 +27,9 @@ pub(super) fn reply(talk: Talk, language: Language) -> &'static str {
         (Talk::Greeting, Portuguese) => "Olá! O que gostaria de saber dos documentos?",
         (Talk::Greeting, Italian) => "Ciao! Che cosa desidera sapere dai documenti?",
         (Talk::Greeting, Chinese) => "您好！您想从文档中了解什么？",
+        (Talk::Greeting, Japanese) => "こんにちは。文書について何をお知りになりたいですか？",
+        (Talk::Greeting, Russian) => "Здравствуйте! Что вы хотите узнать из документов?",
+        (Talk::Greeting, Arabic) => "مرحبًا! ماذا تود أن تعرف من المستندات؟",
         (Talk::Thanks, English) => "You’re welcome!",
         (Talk::Thanks, German) => "Gern geschehen!",
         (Talk::Thanks, Spanish) => "¡De nada!",
@@ -32,6 +37,9 @@ pub(super) fn reply(talk: Talk, language: Language) -> &'static str {
         (Talk::Thanks, Portuguese) => "De nada!",
         (Talk::Thanks, Italian) => "Prego!",
         (Talk::Thanks, Chinese) => "不客气！",
+        (Talk::Thanks, Japanese) => "どういたしまして。",
+        (Talk::Thanks, Russian) => "Пожалуйста!",
+        (Talk::Thanks, Arabic) => "على الرحب والسعة!",
         (Talk::Goodbye, English) => "Goodbye!",
         (Talk::Goodbye, German) => "Auf Wiedersehen!",
         (Talk::Goodbye, Spanish) => "¡Hasta luego!",
@@ -39,6 +47,9 @@ pub(super) fn reply(talk: Talk, language: Language) -> &'static str {
         (Talk::Goodbye, Portuguese) => "Até logo!",
         (Talk::Goodbye, Italian) => "Arrivederci!",
         (Talk::Goodbye, Chinese) => "再见！",
+        (Talk::Goodbye, Japanese) => "さようなら。",
+        (Talk::Goodbye, Russian) => "До свидания!",
+        (Talk::Goodbye, Arabic) => "مع السلامة!",
         (Talk::Praise, English) => "Glad to help. Ask me anything else about the documents.",
         (Talk::Praise, German) => "Das freut mich. Fragen Sie gern weiter zu den Dokumenten.",
         (Talk::Praise, Spanish) => "Me alegra ayudar. Pregúnteme lo que quiera sobre los documentos.",
@@ -46,6 +57,9 @@ pub(super) fn reply(talk: Talk, language: Language) -> &'static str {
         (Talk::Praise, Portuguese) => "Fico feliz em ajudar. Pergunte mais sobre os documentos.",
         (Talk::Praise, Italian) => "Felice di aiutare. Chieda pure altro sui documenti.",
         (Talk::Praise, Chinese) => "很高兴能帮上忙。",
+        (Talk::Praise, Japanese) => "お役に立ててうれしいです。ほかにも文書についてお尋ねください。",
+        (Talk::Praise, Russian) => "Рад помочь. Спрашивайте о документах ещё.",
+        (Talk::Praise, Arabic) => "يسعدني أنني ساعدت. اسأل ما شئت عن المستندات.",
         (Talk::Wellbeing, English) => "I’m fine, thank you. What would you like to know from the documents?",
         (Talk::Wellbeing, German) => "Danke, gut. Was möchten Sie aus den Dokumenten wissen?",
         (Talk::Wellbeing, Spanish) => "Muy bien, gracias. ¿Qué desea saber de los documentos?",
@@ -53,6 +67,11 @@ pub(super) fn reply(talk: Talk, language: Language) -> &'static str {
         (Talk::Wellbeing, Portuguese) => "Bem, obrigado. O que gostaria de saber dos documentos?",
         (Talk::Wellbeing, Italian) => "Bene, grazie. Che cosa desidera sapere dai documenti?",
         (Talk::Wellbeing, Chinese) => "我很好，谢谢。您想从文档中了解什么？",
+        (Talk::Wellbeing, Japanese) => {
+            "元気です。ありがとうございます。文書について何をお知りになりたいですか？"
+        }
+        (Talk::Wellbeing, Russian) => "Спасибо, хорошо. Что вы хотите узнать из документов?",
+        (Talk::Wellbeing, Arabic) => "بخير، شكرًا لك. ماذا تود أن تعرف من المستندات؟",
         (Talk::Myself, English) => {
             "I answer questions from the documents in this box and quote where each answer stands. \
              I can also summarise, compare and list documents."
@@ -78,6 +97,17 @@ pub(super) fn reply(talk: Talk, language: Language) -> &'static str {
              Posso anche riassumere, confrontare ed elencare i documenti."
         }
         (Talk::Myself, Chinese) => "我根据此文档库中的文档回答问题，并注明出处；也可以总结、比较和列出文档。",
+        (Talk::Myself, Japanese) => {
+            "このボックスの文書をもとに質問に答え、その根拠となる箇所を引用します。文書の要約、比較、一覧もできます。"
+        }
+        (Talk::Myself, Russian) => {
+            "Я отвечаю на вопросы по документам этого хранилища и цитирую, где находится ответ. \
+             Могу также обобщать, сравнивать и перечислять документы."
+        }
+        (Talk::Myself, Arabic) => {
+            "أجيب عن الأسئلة من مستندات هذا الصندوق وأقتبس موضع كل إجابة. \
+             ويمكنني أيضًا تلخيص المستندات ومقارنتها وسردها."
+        }
     }
 }
 
@@ -93,6 +123,9 @@ pub(super) fn nothing_found(language: Language, near: &[(String, u32)]) -> Strin
         Portuguese => ("Não encontrei nada sobre isso nos documentos.", "O mais próximo", "página"),
         Italian => ("Non ho trovato nulla su questo nei documenti.", "Le parti più vicine", "pagina"),
         Chinese => ("文档中没有找到相关内容。", "最接近的是", "页"),
+        Japanese => ("文書の中に、これに答える箇所は見つかりませんでした。", "最も近い箇所", "ページ"),
+        Russian => ("В документах я не нашёл ответа на этот вопрос.", "Ближе всего", "страница"),
+        Arabic => ("لم أجد في المستندات ما يجيب عن هذا السؤال.", "أقرب المواضع", "صفحة"),
     };
     let mut places: Vec<String> =
         near.iter().map(|(name, number)| format!("{name}, {page} {number}")).collect();
@@ -127,6 +160,12 @@ pub(super) fn documents(language: Language, count: u64) -> String {
         (Italian, _) => format!("Ci sono {count} documenti:"),
         (Chinese, 0) => "这里还没有文档。".into(),
         (Chinese, _) => format!("共有 {count} 个文档："),
+        (Japanese, 0) => "ここにはまだ文書がありません。".into(),
+        (Japanese, _) => format!("文書は {count} 件あります："),
+        (Russian, 0) => "Здесь ещё нет документов.".into(),
+        (Russian, _) => format!("Документов: {count}."),
+        (Arabic, 0) => "لا توجد مستندات هنا بعد.".into(),
+        (Arabic, _) => format!("عدد المستندات: {count}."),
     }
 }
 
@@ -140,6 +179,9 @@ pub(super) fn more(language: Language, count: u64) -> String {
         Portuguese => format!("… e mais {count}."),
         Italian => format!("… e altri {count}."),
         Chinese => format!("……还有 {count} 个。"),
+        Japanese => format!("……ほか {count} 件。"),
+        Russian => format!("… и ещё {count}."),
+        Arabic => format!("… و{count} أخرى."),
     }
 }
 
@@ -153,6 +195,9 @@ pub(super) fn documents_about(language: Language, topic: &str) -> String {
         Portuguese => format!("Documentos sobre “{topic}”:"),
         Italian => format!("Documenti su “{topic}”:"),
         Chinese => format!("关于“{topic}”的文档："),
+        Japanese => format!("「{topic}」に関する文書："),
+        Russian => format!("Документы о «{topic}»:"),
+        Arabic => format!("مستندات عن «{topic}»:"),
     }
 }
 
@@ -168,6 +213,9 @@ pub(super) fn pages(language: Language, count: u32) -> String {
         (Italian, 1) => "pagina",
         (Italian, _) => "pagine",
         (Chinese, _) => "页",
+        (Japanese, _) => "ページ",
+        (Russian, _) => "стр.",
+        (Arabic, _) => "صفحة",
     };
     format!("{count} {word}")
 }
@@ -182,6 +230,9 @@ pub(super) fn outline(language: Language) -> &'static str {
         Portuguese => "Estrutura",
         Italian => "Struttura",
         Chinese => "提纲",
+        Japanese => "構成",
+        Russian => "Содержание",
+        Arabic => "المخطط",
     }
 }
 
@@ -195,6 +246,9 @@ pub(super) fn lacking(language: Language) -> &'static str {
         Portuguese => "não encontrei nada nos documentos.",
         Italian => "non ho trovato nulla nei documenti.",
         Chinese => "文档中没有找到相关内容。",
+        Japanese => "文書の中に見つかりませんでした。",
+        Russian => "в документах ничего не найдено.",
+        Arabic => "لم أجد شيئًا في المستندات.",
     }
 }
 
@@ -208,6 +262,9 @@ pub(super) fn undefined(language: Language) -> &'static str {
         Portuguese => "Não é possível dividir: o divisor é 0.",
         Italian => "Non si può dividere: il divisore è 0.",
         Chinese => "除数为 0，无法计算。",
+        Japanese => "0 で割ることはできません。",
+        Russian => "Разделить нельзя: делитель равен 0.",
+        Arabic => "لا يمكن القسمة: المقسوم عليه هو 0.",
     }
 }
 
@@ -221,6 +278,7 @@ mod tests {
         let said = nothing_found(English, &near);
         assert!(said.ends_with("The nearest passages are: a.md, page 1; b.md, page 3."), "{said}");
         assert!(nothing_found(Portuguese, &[]).starts_with("Não encontrei"));
+        assert!(nothing_found(Russian, &near).contains("b.md, страница 3"));
         assert_eq!(nothing_found(Italian, &near[..1]).matches("a.md, pagina 1").count(), 1);
     }
 }

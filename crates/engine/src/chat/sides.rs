@@ -13,8 +13,12 @@ pub(super) fn of(text: &str) -> Option<Vec<Side>> {
         unterschiede zwischen|unterscheidet sich zwischen|compara|comparar|comparación entre|\
         diferencia entre|diferencias entre|comparez|comparer|différence entre|différences entre|\
         comparaison entre|comparação entre|diferença entre|diferenças entre|confronta|confrontare|\
-        differenza tra|differenza fra|differenze tra|differenze fra";
-    let text = text.trim().trim_end_matches(['?', '.', '!', ' ']);
+        differenza tra|differenza fra|differenze tra|differenze fra|сравни|сравните|сравнить|разница между|\
+        различия между|отличие между|قارن بين|قارن|الفرق بين|الفروق بين|مقارنة بين";
+    let text = text.trim().trim_end_matches(['?', '.', '!', ' ', '؟', '？', '。']);
+    if let Some(sides) = unspaced(text) {
+        return Some(sides);
+    }
     let lower = text.to_lowercase();
     // Offsets of the lower-case text are used below, so both must have the same bytes.
     if lower.len() != text.len() {
@@ -75,6 +79,37 @@ fn told_apart(text: &str, lower: &str) -> Option<Vec<Side>> {
         .then(|| [before, after].iter().map(|name| side(name, before, aspect)).collect())
 }
 
+/// The same where words have no blanks between them: "比较A和B", "AとBの違いは何ですか".
+fn unspaced(text: &str) -> Option<Vec<Side>> {
+    const STARTS: &[&str] = &["请比较", "比较一下", "比较", "对比一下", "对比"];
+    const ENDS: &[&str] = &[
+        "有什么区别",
+        "有什么不同",
+        "有何区别",
+        "有何不同",
+        "的区别是什么",
+        "的不同之处",
+        "的区别",
+        "的差别",
+        "を比較してください",
+        "を比較して",
+        "を比べてください",
+        "を比べて",
+        "の違いは何ですか",
+        "の違いは",
+        "の違いを教えてください",
+        "の比較",
+    ];
+    const JOINS: &[char] = &['和', '与', '跟', '、', 'と'];
+    let start = STARTS.iter().find_map(|start| text.strip_prefix(start));
+    let end = ENDS.iter().find_map(|end| start.unwrap_or(text).strip_suffix(end));
+    let body = end.or(start)?.trim();
+    // "Aurora的重量和Borealis的重量": what is asked stands in each side by itself.
+    let names: Vec<&str> = body.split(JOINS).map(str::trim).filter(|name| !name.is_empty()).collect();
+    let sides = || names.iter().map(|name| side(name, names[0], "")).collect();
+    (2..=MOST_SIDES).contains(&names.len()).then(sides)
+}
+
 fn is_polite(word: &str) -> bool {
     const POLITE: &str = "please|can|could|you|give|show|explain|describe|main|big|key|bitte|kannst|könnten|explica|explique|\
         puedes|pouvez|peux|pode|puoi|favor|make|list|there|difference|differences|gibt|hay|existe|\
@@ -124,6 +159,12 @@ fn read(body: &str, aspect: &str) -> Option<Vec<Side>> {
         " contra ",
         " a ",
         " gegenüber ",
+        " и ",
+        " с ",
+        " или ",
+        " و ",
+        " و",
+        " أو ",
     ];
     const RESPECT: &[&str] = &[
         " in terms of ",
@@ -179,7 +220,10 @@ fn read(body: &str, aspect: &str) -> Option<Vec<Side>> {
     cuts.sort_unstable();
     // One kind of word joins them all; " a " and " to " only where nothing clearer does.
     let clear = |cut: &(usize, usize)| {
-        !matches!(&lower[cut.0..cut.1], " a " | " to " | " à " | " o " | " with " | " con " | " mit ")
+        !matches!(
+            &lower[cut.0..cut.1],
+            " a " | " to " | " à " | " o " | " with " | " con " | " mit " | " с " | " و"
+        )
     };
     if cuts.iter().any(clear) {
         cuts.retain(clear);
@@ -307,6 +351,10 @@ mod tests {
         );
         assert_eq!(sides("Vergleiche den Preis von Aurora und Borealis"), ["Preis Aurora", "Preis Borealis"]);
         assert_eq!(sides("Compara el peso del K2-35 y del K2-40").len(), 2);
+        assert_eq!(sides("Сравни Aurora и Borealis"), ["Aurora", "Borealis"]);
+        assert_eq!(sides("ما الفرق بين Aurora و Borealis؟"), ["Aurora", "Borealis"]);
+        assert_eq!(sides("比较Aurora和Borealis。"), ["Aurora", "Borealis"]);
+        assert_eq!(sides("AuroraとBorealisの違いは何ですか？"), ["Aurora", "Borealis"]);
         assert_eq!(sides("Compare le prix de l'Aurora et de la Borealis").len(), 2);
         for text in
             ["How do prices compare?", "What was the revenue of Acme and Globex?", "Is it red or blue?"]

@@ -12,14 +12,100 @@ use crate::seams::answerer::{Speaker, Turn};
 
 /// Words that stand for something said before.
 const POINTING: &[&str] = &[
-    "it", "its", "they", "them", "their", "theirs", "he", "him", "his", "she", "her", "hers", "this", "that",
-    "these", "those", "there", "one", "ones", "same", "former", "latter", // English
-    "er", "sie", "es", "ihn", "ihm", "ihr", "dies", "diese", "dieser", "dieses", "dort", "davon", "dafür",
+    "it",
+    "its",
+    "they",
+    "them",
+    "their",
+    "theirs",
+    "he",
+    "him",
+    "his",
+    "she",
+    "her",
+    "hers",
+    "this",
+    "that",
+    "these",
+    "those",
+    "there",
+    "one",
+    "ones",
+    "same",
+    "former",
+    "latter", // English
+    "er",
+    "sie",
+    "es",
+    "ihn",
+    "ihm",
+    "ihr",
+    "dies",
+    "diese",
+    "dieser",
+    "dieses",
+    "dort",
+    "davon",
+    "dafür",
     "damit", // German
-    "él", "ella", "ellos", "ellas", "eso", "esa", "ese", "esto", "allí", // Spanish
-    "ele", "eles", "elas", "isso", "disso", "nele", "nela", "dele", "dela", // Portuguese
-    "lui", "lei", "loro", "essa", "esso", "questo", "quello", // Italian
-    "il", "elle", "ils", "elles", "cela", "ça", "celui", "celle", "y", "en", // French
+    "él",
+    "ella",
+    "ellos",
+    "ellas",
+    "eso",
+    "esa",
+    "ese",
+    "esto",
+    "allí", // Spanish
+    "ele",
+    "eles",
+    "elas",
+    "isso",
+    "disso",
+    "nele",
+    "nela",
+    "dele",
+    "dela", // Portuguese
+    "lui",
+    "lei",
+    "loro",
+    "essa",
+    "esso",
+    "questo",
+    "quello", // Italian
+    "il",
+    "elle",
+    "ils",
+    "elles",
+    "cela",
+    "ça",
+    "celui",
+    "celle",
+    "y",
+    "en", // French
+    "он",
+    "она",
+    "оно",
+    "они",
+    "его",
+    "её",
+    "ее",
+    "их",
+    "ему",
+    "ей",
+    "им",
+    "это",
+    "этот",
+    "эта",
+    "этого",
+    "там", // Russian
+    "هو",
+    "هي",
+    "هم",
+    "ذلك",
+    "هذا",
+    "هذه",
+    "هناك", // Arabic
 ];
 /// Words at the start of a turn that continues the last one.
 const GOING_ON: &[&str] = &[
@@ -52,6 +138,18 @@ const GOING_ON: &[&str] = &[
     "então", // Portuguese
     "ma",
     "allora", // Italian
+    "а",
+    "и",
+    "но",
+    "или",
+    "тогда",
+    "как насчёт",
+    "как насчет",
+    "что насчёт", // Russian
+    "و",
+    "ماذا عن",
+    "وماذا عن",
+    "لكن", // Arabic
 ];
 /// Names of times besides years and numbers of dates.
 const TIMES: &[&str] = &[
@@ -164,8 +262,8 @@ fn completed(turn: &str, before: &str, answer: &str) -> String {
     let goes_on = goes_on(turn);
     let uncased = !turn.chars().any(|character| character.is_uppercase() || character.is_lowercase());
     if uncased {
-        let short = turn.chars().count() <= SHORT;
-        return if short { format!("{turn} {before}") } else { turn.to_string() };
+        let needs = points || goes_on || turn.chars().count() <= SHORT;
+        return if needs { format!("{turn} {before}") } else { turn.to_string() };
     }
     if !points && !goes_on && own.len() >= ENOUGH {
         return turn.to_string();
@@ -285,6 +383,14 @@ mod tests {
             "and 1003? order shipped when"
         );
         assert_eq!(asked(&["保修期多长？", "两年。", "电池呢？"]), "电池呢？ 保修期多长？");
+        assert_eq!(
+            asked(&["ما هي مدة ضمان الجهاز؟", "سنتان.", "وماذا عن البطارية الخارجية؟"]),
+            "وماذا عن البطارية الخارجية؟ ما هي مدة ضمان الجهاز؟"
+        );
+        assert_eq!(
+            asked(&["Какова выручка Acme в 2022 году?", "Десять.", "А в 2023?"]),
+            "А в 2023? Какова выручка Acme году"
+        );
     }
 
     #[test]
