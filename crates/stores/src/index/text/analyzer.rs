@@ -320,6 +320,33 @@ mod tests {
     }
 
     #[test]
+    fn every_language_of_snowball_has_its_stemmer() {
+        let languages =
+            "ar ca da de el en es et eu fi fr ga hi hu hy id it lt ne nl no pt ro ru sr sv ta tr yi";
+        let without: Vec<&str> =
+            languages.split(' ').filter(|code| Analyzer::new(Some(code)).stemmer.is_none()).collect();
+        assert!(without.is_empty(), "{without:?}");
+        for (language, one, other) in [
+            ("ru", "гарантии", "гарантия"),
+            ("tr", "evler", "ev"),
+            ("fi", "talossa", "talo"),
+            ("hi", "किताबों", "किताबें"),
+            ("ar", "الكتاب", "كتاب"),
+            ("el", "σπίτια", "σπίτι"),
+            ("nb", "husene", "hus"),
+        ] {
+            assert_eq!(terms(language, one), terms(language, other), "{language}");
+        }
+    }
+
+    #[test]
+    fn khmer_lao_and_burmese_become_runs_too() {
+        assert_eq!(terms("km", "ភ្នំពេញ").len(), "ភ្នំពេញ".chars().count() - 2);
+        assert_eq!(terms("lo", "ວຽງຈັນ").len(), "ວຽງຈັນ".chars().count() - 2);
+        assert_eq!(terms("my", "ရန်ကုန်").len(), "ရန်ကုန်".chars().count() - 2);
+    }
+
+    #[test]
     fn every_language_gives_as_many_terms() {
         let text = "The e-mail of getUserName, l'avion, 10,000 RFC-2616 東京タワー เมือง";
         let count = terms("xx", text).len();
