@@ -231,6 +231,10 @@ impl Model for Encoder {
         self.pool.threads()
     }
 
+    fn takes_turns(&self) -> bool {
+        true
+    }
+
     fn run(&self, batch: &[&Work]) -> Vec<Embedding> {
         let width = self.network.shape().width;
         run_groups(&self.network, &self.pool, batch, |work, hidden| {

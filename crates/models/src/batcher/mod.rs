@@ -10,6 +10,7 @@
 
 #[cfg(test)]
 mod tests;
+mod turns;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -23,6 +24,7 @@ use engine::shares::{Rules, Shares};
 use engine::turnstile::served;
 use engine::{Fault, Reason, blocking};
 use tokio::sync::oneshot;
+use turns::Turns;
 
 use crate::runtime::Sequence;
 
@@ -62,6 +64,9 @@ impl Drop for Hurry {
     }
 }
 
+/// Whose batch runs, among the models that take turns.
+static TURNS: Turns = Turns::new();
+
 /// The weight of the newest measurement of speed.
 const NEWEST: f64 = 0.3;
 
@@ -71,6 +76,11 @@ pub(crate) trait Model: Send + Sync + 'static {
 
     /// How many sequences run at the same time.
     fn threads(&self) -> usize;
+
+    /// Whether it takes turns with the other models that do: each wants every core.
+    fn takes_turns(&self) -> bool {
+        false
+    }
 
     /// One answer per sequence, in order.
     fn run(&self, batch: &[&Work]) -> Vec<Self::Output>;
@@ -240,6 +250,7 @@ fn serve<M: Model>(shared: &Shared<M::Output>, model: &M, mut hold_back: impl Fn
         if batch.is_empty() {
             continue;
         }
+        let turn = model.takes_turns().then(|| TURNS.take());
         let start = Instant::now();
         let work: Vec<&Work> = batch.iter().map(|waiting| &waiting.work).collect();
         let tokens: usize = work.iter().map(|work| work.tokens()).sum();
@@ -249,6 +260,7 @@ fn serve<M: Model>(shared: &Shared<M::Output>, model: &M, mut hold_back: impl Fn
             batch.iter().for_each(|waiting| lock(&waiting.request).reply = None);
             continue;
         };
+        drop(turn);
         let speed = tokens as f64 / start.elapsed().as_secs_f64().max(1e-6);
         let mut queue = lock(&shared.queue);
         queue.speed += NEWEST * (speed - queue.speed);
