@@ -6,7 +6,7 @@ use engine::{
     access::{Managing, Operating, Owning, Reading, Role, Writing, no_such_box},
     bounds::Bound,
     ids::{BoxId, UserId},
-    seams::catalog::{BoxName, BoxRecord, BoxTotals, Boxes, Member},
+    seams::catalog::{BoxLanguage, BoxName, BoxRecord, BoxTotals, Boxes, Member},
 };
 use jiff::Timestamp;
 
@@ -23,16 +23,26 @@ use crate::Error;
 
 #[async_trait]
 impl Boxes for Sql {
-    async fn add_box(&self, name: BoxName, owner: UserId) -> Result<BoxRecord, Fault> {
+    async fn add_box_for(
+        &self,
+        name: BoxName,
+        language: BoxLanguage,
+        owner: UserId,
+    ) -> Result<BoxRecord, Fault> {
         let (id, created_at) = (BoxId::generate(), now_to_the_millisecond());
-        let record = BoxRecord { id, name, created_at, retention_days: None };
+        let record = BoxRecord { id, name, created_at, retention_days: None, language, changed_over_at: None };
         let added = record.clone();
         let limits = self.bounds.clone();
         self.database
             .write(move |t| {
                 t.execute(
-                    "insert into boxes (id, name, created_at) values ($1, $2, $3)",
-                    &[record.id.into(), record.name.as_str().into(), record.created_at.into()],
+                    "insert into boxes (id, name, created_at, language) values ($1, $2, $3, $4)",
+                    &[
+                        record.id.into(),
+                        record.name.as_str().into(),
+                        record.created_at.into(),
+                        record.language.as_str().into(),
+                    ],
                 )?;
                 set_role(t, record.id, owner, Role::Owner)?;
                 bounds::check_user(t, &limits, owner, &[Bound::Boxes])?;
@@ -43,18 +53,16 @@ impl Boxes for Sql {
     }
 
     async fn boxes(&self) -> Result<Vec<BoxRecord>, Fault> {
-        let sql = "select id, name, created_at, retention_days from boxes
-                   where deleting_at is null order by created_at, id";
-        let boxes = self.database.read(|t| t.all(sql, &[])?.iter().map(read_box).collect());
+        let sql = format!("{BOXES} where deleting_at is null order by created_at, id");
+        let boxes = self.database.read(|t| t.all(&sql, &[])?.iter().map(read_box).collect());
         Ok(boxes?)
     }
 
     async fn boxes_of(&self, readings: &[Reading]) -> Result<Vec<BoxRecord>, Fault> {
-        let sql =
-            "select id, name, created_at, retention_days from boxes where id = $1 and deleting_at is null";
+        let sql = format!("{BOXES} where id = $1 and deleting_at is null");
         let mut boxes = self.database.read(|t| {
             let rows =
-                readings.iter().filter_map(|reading| t.first(sql, &[reading.box_id().into()]).transpose());
+                readings.iter().filter_map(|reading| t.first(&sql, &[reading.box_id().into()]).transpose());
             rows.map(|row| read_box(&row?)).collect::<Result<Vec<_>, Error>>()
         })?;
         boxes.sort_by_key(|record| record.id);
@@ -288,7 +296,17 @@ fn shard(row: &Row) -> Result<u32, Error> {
     u32::try_from(row.integer(0)?).map_err(|_| Error::Corrupt("a shard's number".into()))
 }
 
-fn read_box(row: &Row) -> Result<BoxRecord, Error> {
+/// The beginning of a question for boxes.
+pub(super) const BOXES: &str = "select id, name, created_at, retention_days, language, changed_over_at from boxes";
+
+pub(super) fn read_box(row: &Row) -> Result<BoxRecord, Error> {
     let days = row.optional(3, Row::integer)?.map(|days| u32::try_from(days).unwrap_or(u32::MAX));
-    Ok(BoxRecord { id: row.parse(0)?, name: row.parse(1)?, created_at: row.time(2)?, retention_days: days })
+    Ok(BoxRecord {
+        id: row.parse(0)?,
+        name: row.parse(1)?,
+        created_at: row.time(2)?,
+        retention_days: days,
+        language: row.parse(4)?,
+        changed_over_at: row.optional(5, Row::time)?,
+    })
 }

@@ -16,6 +16,7 @@ mod identities;
 mod invitations;
 mod jobs;
 mod keys;
+mod language;
 mod migrations;
 mod nodes;
 mod onetime;

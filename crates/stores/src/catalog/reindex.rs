@@ -9,7 +9,12 @@ use engine::{
 };
 use jiff::Timestamp;
 
-use super::{Sql, boxes::must_exist, sql::Row, versions::start_over};
+use super::{
+    Sql,
+    boxes::must_exist,
+    sql::{Row, Transaction},
+    versions::start_over,
+};
 use crate::Error;
 
 /// Queries kept for each box.
@@ -22,21 +27,7 @@ impl Reindexing for Sql {
         self.database
             .write(move |t| {
                 must_exist(t, box_id)?;
-                let running = "select 1 from reindexes where box_id = $1 and state = 'running'";
-                if t.first(running, &[box_id.into()])?.is_some() {
-                    return Err(Fault::new(
-                        Reason::Conflict,
-                        "the index of this box is being rebuilt already; wait until that is done",
-                    ));
-                }
-                t.execute(
-                    "insert into reindexes (box_id, action, state, done, total, note, asked_at)
-                     values ($1, $2, 'wanted', 0, 0, null, $3)
-                     on conflict (box_id) do update set action = excluded.action, state = 'wanted', done = 0,
-                     total = 0, note = null, asked_at = excluded.asked_at",
-                    &[box_id.into(), action.as_str().into(), Timestamp::now().into()],
-                )?;
-                Ok(())
+                request(t, box_id, action)
             })
             .await
     }
@@ -144,6 +135,29 @@ impl Reindexing for Sql {
         });
         Ok(found.await?)
     }
+}
+
+/// Has a box indexed again, unless that is in progress.
+pub(super) fn request(
+    transaction: &Transaction<'_>,
+    box_id: BoxId,
+    action: ReindexAction,
+) -> Result<(), Fault> {
+    let running = "select 1 from reindexes where box_id = $1 and state = 'running'";
+    if transaction.first(running, &[box_id.into()])?.is_some() {
+        return Err(Fault::new(
+            Reason::Conflict,
+            "the index of this box is being rebuilt already; wait until that is done",
+        ));
+    }
+    transaction.execute(
+        "insert into reindexes (box_id, action, state, done, total, note, asked_at)
+         values ($1, $2, 'wanted', 0, 0, null, $3)
+         on conflict (box_id) do update set action = excluded.action, state = 'wanted', done = 0,
+         total = 0, note = null, asked_at = excluded.asked_at",
+        &[box_id.into(), action.as_str().into(), Timestamp::now().into()],
+    )?;
+    Ok(())
 }
 
 fn state(row: &Row) -> Result<ReindexState, Error> {

@@ -33,6 +33,7 @@ pub enum Action {
     PlanChanged,
     BoxMade,
     BoxRenamed,
+    BoxLanguageChanged,
     BoxDeleted,
     BoxHandedOver,
     RetentionChanged,
@@ -60,7 +61,7 @@ pub enum Action {
 
 impl Action {
     /// All of them.
-    pub const ALL: [Action; 40] = [
+    pub const ALL: [Action; 41] = [
         Action::SignedIn,
         Action::SignInFailed,
         Action::SignedOut,
@@ -78,6 +79,7 @@ impl Action {
         Action::PlanChanged,
         Action::BoxMade,
         Action::BoxRenamed,
+        Action::BoxLanguageChanged,
         Action::BoxDeleted,
         Action::BoxHandedOver,
         Action::RetentionChanged,
@@ -123,6 +125,7 @@ impl Action {
             Action::PlanChanged => "plan_changed",
             Action::BoxMade => "box_made",
             Action::BoxRenamed => "box_renamed",
+            Action::BoxLanguageChanged => "box_language_changed",
             Action::BoxDeleted => "box_deleted",
             Action::BoxHandedOver => "box_handed_over",
             Action::RetentionChanged => "retention_changed",

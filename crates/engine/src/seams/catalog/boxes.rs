@@ -6,7 +6,10 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::users::{Email, name_of};
+use super::{
+    language::BoxLanguage,
+    users::{Email, name_of},
+};
 use crate::{
     Fault,
     access::{Managing, Operating, Owning, Reading, Role, Writing},
@@ -43,6 +46,21 @@ pub struct BoxRecord {
     pub created_at: Timestamp,
     /// After how many days its files are deleted; `None`: never.
     pub retention_days: Option<u32>,
+    /// What it is for.
+    pub language: BoxLanguage,
+    /// When it turned multilingual, if it was left to us.
+    pub changed_over_at: Option<Timestamp>,
+}
+
+impl BoxRecord {
+    /// Whether it is for any language, chosen or found to be so.
+    pub fn is_multilingual(&self) -> bool {
+        match self.language {
+            BoxLanguage::Auto => self.changed_over_at.is_some(),
+            BoxLanguage::English => false,
+            BoxLanguage::Multilingual => true,
+        }
+    }
 }
 
 /// How much is in a box.
@@ -78,8 +96,18 @@ pub struct Member {
 /// Boxes and memberships.
 #[async_trait]
 pub trait Boxes: Send + Sync {
+    /// Creates a box for what its documents turn out to be.
+    async fn add_box(&self, name: BoxName, owner: UserId) -> Result<BoxRecord, Fault> {
+        self.add_box_for(name, BoxLanguage::Auto, owner).await
+    }
+
     /// Creates a box with its first owner.
-    async fn add_box(&self, name: BoxName, owner: UserId) -> Result<BoxRecord, Fault>;
+    async fn add_box_for(
+        &self,
+        name: BoxName,
+        language: BoxLanguage,
+        owner: UserId,
+    ) -> Result<BoxRecord, Fault>;
 
     /// All boxes, oldest first; for operators.
     async fn boxes(&self) -> Result<Vec<BoxRecord>, Fault>;

@@ -9,6 +9,7 @@ mod files;
 mod filter;
 mod jobs;
 mod keys;
+mod language;
 mod nodes;
 mod onetime;
 mod questions;
@@ -34,6 +35,7 @@ pub use files::{
 pub use filter::{Bound, DateField, FileFields, Filter, Metadata, Part, Test, Values, entry, moment};
 pub use jobs::{Finished, Job, JobOutcome, Jobs};
 pub use keys::{Exposure, KeyName, KeyRecord, KeyState, Keys, NewKey, StoredKey};
+pub use language::{BoxLanguage, Languages, SHORT_TEXT};
 pub use nodes::{Change, Claim, Held, Nodes};
 pub use onetime::{
     Inviters, MostInvitations, NewOneTimeLink, Newcomer, OneTimeLink, OneTimeLinks, Purpose, Wanted,
@@ -59,6 +61,7 @@ pub use webhooks::{
 pub trait Catalog:
     Users
     + Boxes
+    + Languages
     + Keys
     + Files
     + Uploads
@@ -83,6 +86,7 @@ pub trait Catalog:
 impl<T> Catalog for T where
     T: Users
         + Boxes
+        + Languages
         + Keys
         + Files
         + Uploads

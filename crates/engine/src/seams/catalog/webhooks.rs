@@ -29,6 +29,8 @@ pub enum EventKind {
     SourceSynced,
     /// An API key was sent over plain HTTP or in a URL.
     KeyExposed,
+    /// A box is for other languages from now on: somebody set it, or its documents turned out to be in them.
+    BoxLanguageChanged,
 }
 
 impl EventKind {
@@ -41,6 +43,7 @@ impl EventKind {
         EventKind::FileDeleted,
         EventKind::SourceSynced,
         EventKind::KeyExposed,
+        EventKind::BoxLanguageChanged,
     ];
 
     /// The name on the wire and in the store.
@@ -53,6 +56,7 @@ impl EventKind {
             EventKind::FileDeleted => "file.deleted",
             EventKind::SourceSynced => "source.synced",
             EventKind::KeyExposed => "key.exposed",
+            EventKind::BoxLanguageChanged => "box.language_changed",
         }
     }
 }

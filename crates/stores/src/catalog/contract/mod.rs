@@ -7,6 +7,7 @@ mod cut;
 mod dashboard;
 mod deletion;
 mod identity;
+mod language;
 mod nodes;
 mod questions;
 mod retention;
