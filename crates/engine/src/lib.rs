@@ -3,6 +3,7 @@
 //! Layout, in reading order:
 //! - [`ids`], [`document`], [`access`], [`permissions`], [`apikey`], [`error`]: the words everything else is said in.
 //! - [`seams`]: one trait per file, for what is chosen at run time; `stores`, `models` and `parsers` implement them.
+//! - [`embedders`]: which model fills and searches which box.
 //! - [`ingest`]: upload → parse → chunk → embed → index.
 //! - [`search`]: query → recall → fuse → rerank → cite.
 //! - [`chat`]: understand → search → answer → verify.
@@ -18,6 +19,7 @@ pub mod bundle;
 pub mod chat;
 pub mod cost;
 pub mod document;
+pub mod embedders;
 pub mod error;
 pub mod ids;
 pub mod ingest;

@@ -15,6 +15,7 @@ use engine::{
     },
 };
 use jiff::Timestamp;
+use parking_lot::Mutex;
 use stores::blobs::{Blobs, Staged};
 use tokio::sync::{Notify, broadcast};
 use tokio_util::sync::CancellationToken;
@@ -39,6 +40,8 @@ pub struct Library {
     /// Tells workers that there is something to do.
     pub wake: Notify,
     events: broadcast::Sender<Arc<FileRecord>>,
+    /// Boxes whose documents may have turned out to be in other languages than English.
+    languages: Mutex<HashSet<BoxId>>,
 }
 
 /// What the deletion of a box removed.
@@ -62,7 +65,17 @@ impl Library {
     /// A library over these stores.
     pub fn new(catalog: Arc<dyn Catalog>, blobs: Blobs, index: Arc<dyn Index>) -> Self {
         let (events, _) = broadcast::channel(EVENTS_KEPT);
-        Library { catalog, blobs, index, wake: Notify::new(), events }
+        Library { catalog, blobs, index, wake: Notify::new(), events, languages: Mutex::default() }
+    }
+
+    /// Has it looked whether a box is still for the right language.
+    pub fn look_at_language(&self, box_id: BoxId) {
+        self.languages.lock().insert(box_id);
+    }
+
+    /// The boxes to look at.
+    pub(crate) fn languages_to_look_at(&self) -> HashSet<BoxId> {
+        std::mem::take(&mut *self.languages.lock())
     }
 
     /// Whoever changes the content of a file claims it, so that a deletion and a worker never overtake each other.

@@ -1,21 +1,25 @@
-//! Indexes boxes again when an operator asks for it: beside the old index, without a gap, with a way back.
+//! Indexes boxes again when an operator asks for it, or when their documents turn out to be in other languages than English:
+//! beside the old index, without a gap, with a way back.
 
 use std::{
     collections::{HashMap, HashSet, VecDeque},
+    sync::Arc,
     time::Duration,
 };
 
 use engine::{
     Fault, Reason,
-    access::Writing,
+    access::{Writing, no_such_box},
     ids::{BoxId, FileId},
     ingest::{Draft, Ingest},
     seams::{
-        catalog::{Catalog, FileRecord, Held, RecentQuery, ReindexAction, ReindexState},
+        catalog::{Action, Catalog, FileRecord, Held, NewEntry, RecentQuery, ReindexAction, ReindexState},
+        embedder::Embedder,
         index::Contents,
     },
     search::{Search, SearchHits, SearchRequest},
 };
+use jiff::Timestamp;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -59,11 +63,16 @@ fn places(hits: &SearchHits) -> Vec<(FileId, u32)> {
     hits.hits.iter().take(COMPARED).map(|hit| (hit.id.file, hit.chunk.page)).collect()
 }
 
-/// Runs the reindexings that operators request, until shutdown.
+/// Runs the reindexings that are requested, until shutdown.
 pub async fn run(library: &Library, ingest: &Ingest, search: &Search, shutdown: CancellationToken) {
+    // A server that had no model for other languages before, or stopped before it looked.
+    match library.catalog.boxes().await {
+        Ok(boxes) => boxes.iter().for_each(|record| library.look_at_language(record.id)),
+        Err(fault) => tracing::error!(error = ?fault, "Could not look for boxes in other languages"),
+    }
     loop {
         let worked = tokio::select! {
-            worked = next(library, ingest, search) => worked,
+            worked = change_over_and_next(library, ingest, search) => worked,
             () = shutdown.cancelled() => return,
         };
         match worked {
@@ -80,13 +89,60 @@ pub async fn run(library: &Library, ingest: &Ingest, search: &Search, shutdown: 
     }
 }
 
+async fn change_over_and_next(library: &Library, ingest: &Ingest, search: &Search) -> Result<bool, Fault> {
+    change_over(library, ingest).await?;
+    next(library, ingest, search).await
+}
+
+/// Turns boxes multilingual whose documents turned out to be, and says so in the audit log. Of several nodes that look at the same
+/// box, the catalog lets one.
+pub async fn change_over(library: &Library, ingest: &Ingest) -> Result<(), Fault> {
+    let boxes = library.languages_to_look_at();
+    if !ingest.embedders.turn_by_themselves() {
+        return Ok(());
+    }
+    for box_id in boxes {
+        match library.catalog.change_over(&Writing::for_operator(box_id)).await {
+            Ok(false) => {}
+            Ok(true) => {
+                tracing::info!(box.id = %box_id, "A box turned multilingual");
+                library.catalog.note(turned(box_id)).await?;
+            }
+            Err(fault) if fault.reason == Reason::BoxUnknown => {}
+            // Being indexed already, or the catalog is away: it is looked at again.
+            Err(fault) => {
+                library.look_at_language(box_id);
+                if fault.reason != Reason::Conflict {
+                    return Err(fault);
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The line of the audit log.
+fn turned(box_id: BoxId) -> NewEntry {
+    let target = "auto: more than a tenth of the text is in other languages than English, so the box is indexed again as \
+                  multilingual";
+    NewEntry {
+        at: Timestamp::now(),
+        user: None,
+        who: "quire".into(),
+        address: String::new(),
+        box_id: Some(box_id),
+        action: Action::BoxLanguageChanged,
+        target: target.into(),
+    }
+}
+
 /// Runs one that was requested; `false` where there is none.
 pub async fn next(library: &Library, ingest: &Ingest, search: &Search) -> Result<bool, Fault> {
     let Some((box_id, action)) = library.catalog.take_reindex().await? else { return Ok(false) };
     let writing = Writing::for_operator(box_id);
     let done = match action {
         ReindexAction::Rebuild => rebuild(library, ingest, search, &writing).await,
-        ReindexAction::GoBack => go_back(library, &writing).await,
+        ReindexAction::GoBack => go_back(library, ingest, &writing).await,
     };
     let state = match done {
         Ok(report) => {
@@ -111,8 +167,10 @@ async fn rebuild(
     writing: &Writing,
 ) -> Result<Value, Fault> {
     library.index.draft().drop_box(writing).await?;
-    let before = library.index.contents(writing.reading()).await?.model;
-    let (contents, compared, held) = match build(library, ingest, search, writing).await {
+    let record = library.catalog.boxes_of(&[*writing.reading()]).await?.pop().ok_or_else(no_such_box)?;
+    let embedder = ingest.embedders.for_new(record.is_multilingual()).await?;
+    let before = library.index.model(writing.reading()).await?;
+    let (contents, compared, held) = match build(library, ingest, search, writing, &embedder).await {
         Ok(built) => built,
         Err(fault) => {
             let _held = library.hold(writing.box_id()).await?;
@@ -128,7 +186,7 @@ async fn rebuild(
     let chunks: u64 = after.files.iter().map(|held| held.chunks).sum();
     Ok(json!({
         "files": contents.files.len(), "chunks": chunks,
-        "modelBefore": before, "model": ingest.embedder.id(),
+        "modelBefore": before, "model": embedder.id(),
         "queriesCompared": compared.len(), "overlap": mean(&compared),
     }))
 }
@@ -139,15 +197,16 @@ async fn build(
     ingest: &Ingest,
     search: &Search,
     writing: &Writing,
+    embedder: &Arc<dyn Embedder>,
 ) -> Result<(Contents, Vec<f64>, Held), Fault> {
     let mut draft = Draft::default();
-    catch_up(library, ingest, writing, &mut draft, false).await?;
+    catch_up(library, ingest, writing, embedder, &mut draft, false).await?;
     let compared = compare(library, search, writing).await?;
     let held = library.hold(writing.box_id()).await?;
     if !library.catalog.box_stays(writing.box_id()).await? {
         return Err(Fault::new(Reason::NotFound, "the box was deleted meanwhile"));
     }
-    let contents = catch_up(library, ingest, writing, &mut draft, true).await?;
+    let contents = catch_up(library, ingest, writing, embedder, &mut draft, true).await?;
     Ok((contents, compared, held))
 }
 
@@ -164,6 +223,7 @@ async fn catch_up(
     library: &Library,
     ingest: &Ingest,
     writing: &Writing,
+    embedder: &Arc<dyn Embedder>,
     draft: &mut Draft,
     box_held: bool,
 ) -> Result<Contents, Fault> {
@@ -174,7 +234,7 @@ async fn catch_up(
         let state = ReindexState::Running(at as u32, lacking.len() as u32);
         library.catalog.note_reindex(writing, state).await?;
         let Some(record) = record_of(library, writing, held.file).await? else { continue };
-        let embedded = Draft::embed(ingest, writing, held, record.name.as_str()).await?;
+        let embedded = Draft::embed(ingest, writing, held, record.name.as_str(), embedder).await?;
         let claimed = match box_held {
             true => None,
             false => Some(library.claim(writing.box_id(), held.file).await?),
@@ -211,8 +271,9 @@ fn mean(shares: &[f64]) -> Option<f64> {
     (!shares.is_empty()).then(|| shares.iter().sum::<f64>() / shares.len() as f64)
 }
 
-/// Changes back. Files that came or changed since are not in the old index: they are read again.
-async fn go_back(library: &Library, writing: &Writing) -> Result<Value, Fault> {
+/// Changes back. Files that came or changed since are not in the old index: they are read again. A box that goes back to another
+/// language stays with that, or it would turn again.
+async fn go_back(library: &Library, ingest: &Ingest, writing: &Writing) -> Result<Value, Fault> {
     let (index, draft) = (&library.index, library.index.draft());
     let held = library.hold(writing.box_id()).await?;
     if !library.catalog.box_stays(writing.box_id()).await? {
@@ -225,6 +286,10 @@ async fn go_back(library: &Library, writing: &Writing) -> Result<Value, Fault> {
         return Err(Fault::new(Reason::NotFound, cause));
     }
     let _held = adopt(library, writing, held).await?;
+    if let Some(model) = &old.model {
+        let multilingual = ingest.embedders.multilingual_id() == Some(model);
+        library.catalog.keep_language(writing, multilingual).await?;
+    }
     let kept: HashSet<FileId> = old.files.iter().map(|held| held.file).collect();
     let lacking: Vec<FileId> =
         now.files.iter().map(|held| held.file).filter(|file| !kept.contains(file)).collect();

@@ -10,6 +10,7 @@ use std::{
 
 use engine::{
     Fault, Reason,
+    document::Document,
     ingest::{EmbeddedFile, Ingest},
     seams::{
         catalog::{FileProgress, Job, JobOutcome},
@@ -96,43 +97,79 @@ async fn process(library: &Arc<Library>, ingest: &Ingest, job: &Job, worker: &st
         return write(library, job, worker, JobOutcome::GaveUp { error }).await;
     }
     let progress = Progress::default();
-    let embedded = tokio::select! {
-        embedded = read_and_embed(library, ingest, job, &progress) => embedded?,
+    let read = tokio::select! {
+        read = read(library, ingest, job, &progress) => read?,
         lost = beat_until_lost(library, job, worker, &progress) => return lost.map(|()| false),
     };
-    match embedded {
-        Ok(embedded) => {
-            // Not to be cut short by a shutdown: the index goes on writing when nobody waits for it any more, and the
-            // claim must last as long as that, or a deletion could come first and leave what is written after it.
+    let mut document = match read {
+        Ok(document) => document,
+        Err(failure) => return write(library, job, worker, retry_or_fail(job, Some(&failure))).await,
+    };
+    loop {
+        let embedded = tokio::select! {
+            embedded = embed(library, ingest, job, document, &progress) => embedded?,
+            lost = beat_until_lost(library, job, worker, &progress) => return lost.map(|()| false),
+        };
+        let Some(embedded) = embedded else { return Ok(false) };
+        // Not to be cut short by a shutdown: the index goes on writing when nobody waits for it any more, and the claim must
+        // last as long as that, or a deletion could come first and leave what is written after it.
+        let indexing = {
             let (library, ingest, job) = (library.clone(), ingest.clone(), job.clone());
             let (worker, progress) = (worker.to_string(), progress.get());
-            let indexing =
-                tokio::spawn(
-                    async move { index(&library, &ingest, &job, &worker, &embedded, progress).await },
-                );
-            indexing.await.map_err(Fault::internal)?
+            tokio::spawn(async move { index(&library, &ingest, &job, &worker, embedded, progress).await })
+        };
+        let (fault, embedded) = match indexing.await.map_err(Fault::internal)?? {
+            Indexing::Done(written) => return Ok(written),
+            Indexing::Refused(fault, embedded) => (fault, embedded),
+        };
+        let filled = library.index.model(job.writing().reading()).await?;
+        let right = ingest.embedders.of_model(filled.as_deref()).await?;
+        if right.id() == embedded.model() {
+            // Another model than the server has: trying again will not help, and the cause says what will.
+            return write(library, job, worker, JobOutcome::Failed { error: fault.cause }).await;
         }
-        Err(failure) => write(library, job, worker, retry_or_fail(job, Some(&failure))).await,
+        // The box was filled or changed over by our other model meanwhile.
+        document = embedded.into_document();
     }
 }
 
-/// The slow part, which changes nothing.
-async fn read_and_embed(
+/// Bytes to pages, which changes nothing.
+async fn read(
     library: &Library,
     ingest: &Ingest,
     job: &Job,
     progress: &Progress,
-) -> Result<Result<EmbeddedFile, ParseFailure>, Fault> {
-    let name = job.name.as_str();
+) -> Result<Result<Document, ParseFailure>, Fault> {
     let read = |done, total| progress.note(&progress.read, done, total);
     let original = library.blobs.local(&job.sha256).await?;
-    let document = match ingest.read(original.path(), name, &read).await {
-        Ok(document) => document,
-        Err(failure) => return Ok(Err(failure)),
-    };
-    drop(original);
+    Ok(ingest.read(original.path(), job.name.as_str(), &read).await)
+}
+
+/// Pages to vectors of the model that the box is filled with, which changes nothing of it; `None` where it was deleted.
+async fn embed(
+    library: &Library,
+    ingest: &Ingest,
+    job: &Job,
+    document: Document,
+    progress: &Progress,
+) -> Result<Option<EmbeddedFile>, Fault> {
+    let writing = job.writing();
+    let record = library.catalog.boxes_of(&[*writing.reading()]).await?.pop();
+    let Some(record) = record else { return Ok(None) };
+    let embedder = ingest.embedder_for(&writing, &record, &document).await?;
+    if ingest.embedders.multilingual_id() == Some(embedder.id()) && !record.is_multilingual() {
+        library.catalog.begin_multilingual(&writing).await?;
+    }
     let embedded = |done, total| progress.note(&progress.embedded, done, total);
-    ingest.embed(&job.writing(), document, name, &embedded).await.map(Ok)
+    ingest.embed(&writing, document, job.name.as_str(), embedder, &embedded).await.map(Some)
+}
+
+/// What came of storing a file.
+enum Indexing {
+    /// Whether the job was still ours.
+    Done(bool),
+    /// The box has vectors of another model.
+    Refused(Fault, EmbeddedFile),
 }
 
 /// Under the file's lock: a deletion that came first is seen, and one that comes now waits.
@@ -141,20 +178,18 @@ async fn index(
     ingest: &Ingest,
     job: &Job,
     worker: &str,
-    embedded: &EmbeddedFile,
+    embedded: EmbeddedFile,
     progress: FileProgress,
-) -> Result<bool, Fault> {
+) -> Result<Indexing, Fault> {
     let _claimed = library.claim(job.box_id, job.file).await?;
     if !library.catalog.beat(job, worker, progress).await? {
-        return Ok(false);
+        return Ok(Indexing::Done(false));
     }
-    let ingested = match ingest.index(&job.writing(), job.file, embedded).await {
-        // Another model than the box has: trying again will not help, and the cause says what will.
-        Err(fault) if fault.reason == Reason::Conflict => {
-            return write(library, job, worker, JobOutcome::Failed { error: fault.cause }).await;
-        }
+    let ingested = match ingest.index(&job.writing(), job.file, &embedded).await {
+        Err(fault) if fault.reason == Reason::Conflict => return Ok(Indexing::Refused(fault, embedded)),
         ingested => ingested?,
     };
+    let foreign = ingested.language.as_deref().is_some_and(|language| language != "en");
     // What an earlier index of the box has of the file is of an older version now.
     library.index.draft().remove(&job.writing(), job.file).await?;
     let outcome = JobOutcome::Indexed {
@@ -164,7 +199,11 @@ async fn index(
         language: ingested.language,
         extent: ingested.extent,
     };
-    write(library, job, worker, outcome).await
+    let written = write(library, job, worker, outcome).await?;
+    if foreign {
+        library.look_at_language(job.box_id);
+    }
+    Ok(Indexing::Done(written))
 }
 
 async fn write(library: &Library, job: &Job, worker: &str, outcome: JobOutcome) -> Result<bool, Fault> {

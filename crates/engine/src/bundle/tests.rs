@@ -26,7 +26,7 @@ fn head() -> Head {
         owner: Some("ada@example.org".into()),
         model: Some("model@1".into()),
         notes: Metadata::new(),
-        settings: BoxSettings { retention_days: Some(30) },
+        settings: BoxSettings { retention_days: Some(30), ..BoxSettings::default() },
     }
 }
 

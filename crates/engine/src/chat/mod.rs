@@ -54,11 +54,11 @@ use crate::{
     Fault,
     access::Reading,
     cost,
+    embedders::Embedders,
     ids::{ChunkId, FileId},
     seams::{
         answerer::{Answerer, Brief, Format, Passage, Piece, Pieces},
         catalog::{Catalog, FileRecord},
-        embedder::Embedder,
         index::{Chunk, Index},
     },
     search::{Hit, Search, SearchRequest},
@@ -85,7 +85,7 @@ pub struct Chat {
     search: Search,
     index: Arc<dyn Index>,
     catalog: Arc<dyn Catalog>,
-    embedder: Arc<dyn Embedder>,
+    embedders: Embedders,
     answerer: Arc<dyn Answerer>,
     /// Quotes where nothing that the answerer writes can be delivered.
     quoting: Arc<Extractive>,
@@ -97,11 +97,11 @@ impl Chat {
         search: Search,
         index: Arc<dyn Index>,
         catalog: Arc<dyn Catalog>,
-        embedder: Arc<dyn Embedder>,
+        embedders: Embedders,
         answerer: Arc<dyn Answerer>,
     ) -> Self {
-        let quoting = Arc::new(Extractive::new(embedder.clone()));
-        Chat { search, index, catalog, embedder, answerer, quoting }
+        let quoting = Arc::new(Extractive::new(embedders.clone()));
+        Chat { search, index, catalog, embedders, answerer, quoting }
     }
 
     /// Whether this server can give answers of this format.
@@ -130,7 +130,7 @@ impl Chat {
 
     /// Cuts the conversation to what is sent to the model and paid for.
     pub fn prepare(&self, request: &mut ChatRequest) -> Result<(), Fault> {
-        request.cut_told(|text| self.embedder.count_tokens(text)).map(drop)
+        request.cut_told(|text| self.embedders.usual().count_tokens(text)).map(drop)
     }
 
     /// Tokens of a prepared conversation that the answerer is told besides the passages: none where it quotes.
@@ -167,7 +167,8 @@ impl Chat {
             _ => understood(&request)?,
         };
         self.prepare(&mut request)?;
-        let asked = Asked { readings, intent, question, language };
+        let model = self.model_of(readings).await?;
+        let asked = Asked { readings, intent, question, language, model };
         match &asked.intent {
             Intent::Talk(reply) => {
                 let reply = vec![Piece::Plain(reply.clone())];
@@ -226,7 +227,7 @@ impl Chat {
             },
             near: found.near,
             language: asked.language,
-            embedder: self.embedder.clone(),
+            embedder: self.embedders.usual().clone(),
             sampling: request.sampling.clone(),
             format: request.format.clone(),
             search_units: found.search_units,
@@ -242,7 +243,7 @@ impl Chat {
         let mut total = 0usize;
         let mut first = true;
         passages.retain(|passage| {
-            total = total.saturating_add(self.embedder.count_tokens(&passage.chunk.text));
+            total = total.saturating_add(self.embedders.usual().count_tokens(&passage.chunk.text));
             std::mem::take(&mut first) || total <= most
         });
     }
@@ -275,7 +276,7 @@ impl Chat {
                     ids.into_iter().zip(stored.into_iter().map_while(|chunk| chunk)).collect();
                 let last = found.len() < CHUNKS_AT_ONCE as usize;
                 for (id, chunk) in found {
-                    total += self.embedder.count_tokens(&chunk.text);
+                    total += self.embedders.usual().count_tokens(&chunk.text);
                     if total > most {
                         return Ok(None);
                     }
@@ -341,8 +342,20 @@ impl Chat {
         Ok(rights)
     }
 
+    /// The embedder by which sentences are compared: the multilingual one where it filled one of the boxes.
+    async fn model_of(&self, readings: &[Reading]) -> Result<Option<String>, Fault> {
+        let Some(multilingual) = self.embedders.multilingual_id() else { return Ok(None) };
+        for reading in readings {
+            let model = self.index.model(reading).await?;
+            if model.as_deref() == Some(multilingual) {
+                return Ok(model);
+            }
+        }
+        Ok(None)
+    }
+
     fn tokens<'a>(&self, texts: impl Iterator<Item = &'a str>) -> usize {
-        texts.map(|text| self.embedder.count_tokens(text)).sum()
+        texts.map(|text| self.embedders.usual().count_tokens(text)).sum()
     }
 }
 
@@ -353,6 +366,8 @@ struct Asked<'a> {
     /// Understood on its own.
     question: String,
     language: Language,
+    /// The embedder that knows the language of what is asked about.
+    model: Option<String>,
 }
 
 /// All that an answerer is told.
@@ -363,6 +378,7 @@ fn brief(asked: &Asked<'_>, request: &ChatRequest, found: &Found) -> Brief {
         wishes: request.wishes.clone(),
         task: found.task.clone(),
         passages: found.passages.clone(),
+        model: asked.model.clone(),
         sampling: request.sampling.clone(),
         format: request.format.clone(),
     }

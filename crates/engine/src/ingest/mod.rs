@@ -16,9 +16,10 @@ use crate::{
     access::Writing,
     blocking,
     document::Document,
+    embedders::Embedders,
     ids::FileId,
     seams::{
-        catalog::{Extent, FileStatus},
+        catalog::{BoxLanguage, BoxRecord, Extent, FileStatus, SHORT_TEXT},
         embedder::{Embedder, Role},
         index::{Chunk, Index, IndexedChunk},
         parser::{ParseFailure, Parser, Progress},
@@ -36,8 +37,8 @@ const BUSY: Duration = Duration::from_millis(250);
 pub struct Ingest {
     /// Bytes to pages.
     pub parser: Arc<dyn Parser>,
-    /// Chunks to vectors.
-    pub embedder: Arc<dyn Embedder>,
+    /// Chunks to vectors: which model for which box.
+    pub embedders: Embedders,
     /// Where pages and chunks are kept.
     pub index: Arc<dyn Index>,
 }
@@ -48,6 +49,20 @@ pub struct Ingest {
 pub struct EmbeddedFile {
     document: Arc<Document>,
     chunks: Arc<[IndexedChunk]>,
+    /// The embedder that made the vectors.
+    model: String,
+}
+
+impl EmbeddedFile {
+    /// The embedder that made the vectors.
+    pub fn model(&self) -> &str {
+        &self.model
+    }
+
+    /// The file as it was before it was cut and embedded.
+    pub fn into_document(self) -> Document {
+        Arc::unwrap_or_clone(self.document)
+    }
 }
 
 /// The result of indexing a file.
@@ -76,17 +91,42 @@ impl Ingest {
         bounds::admit(self.parser.parse(path, name, progress).await?)
     }
 
+    /// The embedder for a file: what filled its box, else what the box is for, else what the file is in.
+    pub async fn embedder_for(
+        &self,
+        writing: &Writing,
+        record: &BoxRecord,
+        document: &Document,
+    ) -> Result<Arc<dyn Embedder>, Fault> {
+        if self.embedders.multilingual_id().is_none() {
+            return Ok(self.embedders.usual().clone());
+        }
+        if let Some(model) = self.index.model(writing.reading()).await? {
+            return self.embedders.of_model(Some(&model)).await;
+        }
+        let by_content = record.language == BoxLanguage::Auto && self.embedders.turn_by_themselves();
+        let foreign = || {
+            let characters =
+                document.pages.iter().flat_map(|page| page.text.chars()).take(SHORT_TEXT).count();
+            let language = chunk::main_language(document).filter(|_| characters == SHORT_TEXT);
+            language.is_some_and(|language| language != "en")
+        };
+        let multilingual = record.is_multilingual() || by_content && foreign();
+        self.embedders.for_new(multilingual).await
+    }
+
     /// The other slow part: pages to chunks with vectors, for this box. `progress` is told the page it has come to.
     pub async fn embed(
         &self,
         writing: &Writing,
         mut document: Document,
         name: &str,
+        embedder: Arc<dyn Embedder>,
         progress: Progress<'_>,
     ) -> Result<EmbeddedFile, Fault> {
-        let embedder = self.embedder.clone();
+        let cutter = embedder.clone();
         let (document, mut chunks) = blocking::compute(move || {
-            let mut chunks = cut(&document, &*embedder);
+            let mut chunks = cut(&document, &*cutter);
             if chunks.len() > MOST_PASSAGES {
                 chunks.truncate(MOST_PASSAGES);
                 document.warnings.push(beyond(&chunks));
@@ -106,27 +146,10 @@ impl Ingest {
             let batch: Vec<Chunk> = waiting.by_ref().take(CHUNKS_AT_ONCE).collect();
             let Some(last) = batch.last() else { break };
             progress(last.page, Some(document.pages.len() as u32));
-            indexed.extend(self.embed_batch(batch, title).await?);
+            indexed.extend(embed_batch(&*embedder, batch, title).await?);
         }
-        Ok(EmbeddedFile { document: Arc::new(document), chunks: indexed.into() })
-    }
-
-    /// A model that is busy with others is waited for: whoever uploads has no need to hurry.
-    async fn embed_batch(&self, batch: Vec<Chunk>, title: &str) -> Result<Vec<IndexedChunk>, Fault> {
-        let texts: Vec<String> = batch.iter().map(|chunk| chunk.with_headings(title)).collect();
-        let with_tokens = self.embedder.gives_tokens();
-        let embeddings = loop {
-            match self.embedder.embed(texts.clone(), Role::Passage, with_tokens).await {
-                Err(fault) if fault.reason == Reason::Overloaded => tokio::time::sleep(BUSY).await,
-                answer => break answer?,
-            }
-        };
-        let indexed = batch.into_iter().zip(embeddings).map(|(chunk, embedding)| IndexedChunk {
-            chunk,
-            tokens: late::pack(&embedding.tokens, &embedding.token_ids),
-            vector: embedding.vector,
-        });
-        Ok(indexed.collect())
+        let model = embedder.id().to_string();
+        Ok(EmbeddedFile { document: Arc::new(document), chunks: indexed.into(), model })
     }
 
     /// The short part, in one transaction: from here on the file is found.
@@ -136,11 +159,32 @@ impl Ingest {
         file: FileId,
         embedded: &EmbeddedFile,
     ) -> Result<Ingested, Fault> {
-        let EmbeddedFile { document, chunks } = embedded;
-        self.index.replace(writing, file, document, chunks, self.embedder.id()).await?;
+        let EmbeddedFile { document, chunks, model } = embedded;
+        self.index.replace(writing, file, document, chunks, model).await?;
         let summary = summary(document, chunks.len());
         Ok(Ingested { language: main_language(chunks), ..summary })
     }
+}
+
+/// A model that is busy with others is waited for: whoever uploads has no need to hurry.
+async fn embed_batch(
+    embedder: &dyn Embedder,
+    batch: Vec<Chunk>,
+    title: &str,
+) -> Result<Vec<IndexedChunk>, Fault> {
+    let texts: Vec<String> = batch.iter().map(|chunk| chunk.with_headings(title)).collect();
+    let embeddings = loop {
+        match embedder.embed(texts.clone(), Role::Passage, embedder.gives_tokens()).await {
+            Err(fault) if fault.reason == Reason::Overloaded => tokio::time::sleep(BUSY).await,
+            answer => break answer?,
+        }
+    };
+    let indexed = batch.into_iter().zip(embeddings).map(|(chunk, embedding)| IndexedChunk {
+        chunk,
+        tokens: late::pack(&embedding.tokens, &embedding.token_ids),
+        vector: embedding.vector,
+    });
+    Ok(indexed.collect())
 }
 
 /// Cuts a document to what the embedder reads at once.

@@ -1,6 +1,9 @@
 //! Builds a second index of a box beside the one in use.
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
 use super::{EmbeddedFile, Ingest};
 use crate::{
@@ -10,6 +13,7 @@ use crate::{
     ids::FileId,
     seams::{
         catalog::Held as Claimed,
+        embedder::Embedder,
         index::{Contents, Held, Index},
     },
 };
@@ -35,9 +39,10 @@ impl Draft {
         writing: &Writing,
         held: &Held,
         name: &str,
+        embedder: &Arc<dyn Embedder>,
     ) -> Result<EmbeddedFile, Fault> {
         let document = stored(&*ingest.index, writing, held).await?;
-        ingest.embed(writing, document, name, &|_, _| {}).await
+        ingest.embed(writing, document, name, embedder.clone(), &|_, _| {}).await
     }
 
     /// Puts a file into the draft. Whoever calls this has seen, since they claimed the file or its box, that it is not
@@ -50,11 +55,11 @@ impl Draft {
         embedded: EmbeddedFile,
         claimed: Option<Claimed>,
     ) -> Result<(), Fault> {
-        let (draft, model) = (ingest.index.draft(), ingest.embedder.id().to_string());
+        let draft = ingest.index.draft();
         let (writing, file) = (*writing, held.file);
         let storing = tokio::spawn(async move {
             let _claimed = claimed;
-            draft.replace(&writing, file, &embedded.document, &embedded.chunks, &model).await
+            draft.replace(&writing, file, &embedded.document, &embedded.chunks, &embedded.model).await
         });
         storing.await.map_err(Fault::internal)??;
         self.copied.insert(held.file, held.revision);

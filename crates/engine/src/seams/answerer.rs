@@ -111,6 +111,8 @@ pub struct Brief {
     pub task: Task,
     /// What to answer from.
     pub passages: Vec<Passage>,
+    /// The embedder that knows their language; `None`: the usual one.
+    pub model: Option<String>,
     /// How to choose words.
     pub sampling: Sampling,
     /// What the answer should look like.

@@ -206,6 +206,9 @@ pub trait Index: Send + Sync {
     /// What the box holds, file by file.
     async fn contents(&self, reading: &Reading) -> Result<Contents, Fault>;
 
+    /// The id of the embedder that filled the box; `None` while it has no vectors.
+    async fn model(&self, reading: &Reading) -> Result<Option<String>, Fault>;
+
     /// The language that most of the box is in, as ISO 639-1 has it: that of a text too short to tell by. `None` where it
     /// could not be told of anything yet.
     async fn usual_language(&self, reading: &Reading) -> Result<Option<String>, Fault>;

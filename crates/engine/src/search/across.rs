@@ -6,7 +6,7 @@ use crate::{
     Fault,
     access::Reading,
     ids::ChunkId,
-    seams::index::{Chunk, Correction, Recall, Recalled},
+    seams::index::{Chunk, Correction, Recalled},
 };
 
 /// A chunk, and which of the boxes it is in.
@@ -19,19 +19,6 @@ impl Candidate {
 }
 
 impl Search {
-    /// What each box recalls, in the order of the boxes.
-    pub(super) async fn recalled(
-        &self,
-        readings: &[Reading],
-        recall: Recall<'_>,
-    ) -> Result<Vec<Recalled>, Fault> {
-        let mut all = Vec::with_capacity(readings.len());
-        for reading in readings {
-            all.push(self.index.recall(reading, recall.clone()).await?);
-        }
-        Ok(all)
-    }
-
     /// The similarity of each chunk to a vector, where it has one.
     pub(super) async fn cosines(
         &self,

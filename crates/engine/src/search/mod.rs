@@ -2,7 +2,7 @@
 //!
 //! - [`Search::run`] tells the path; [`request`] is what it takes and gives.
 //! - [`fuse`] weighs the sides, [`late`] looks closer, [`calibrate`] says how sure it is.
-//! - [`across`] asks several boxes, [`fresh`] prefers newer files.
+//! - [`across`] asks several boxes, [`parts`] sorts them by the embedder that filled them, [`fresh`] prefers newer files.
 //! - [`group`] merges copies, [`cite`] marks words, [`explain`] says where a file dropped out.
 
 mod across;
@@ -13,6 +13,7 @@ mod fresh;
 pub mod fuse;
 mod group;
 pub mod late;
+mod parts;
 mod request;
 #[cfg(test)]
 mod tests;
@@ -21,19 +22,20 @@ use std::{collections::HashMap, sync::Arc};
 
 pub use cite::Highlight;
 pub use fresh::{Freshness, Recency};
-pub use request::{Context, Hit, Mode, Ranks, Scores, SearchHits, SearchRequest, Stage, WhyNot};
+use parts::{Part, by_part, changed_over, looked_closer};
+pub use request::{Context, Hit, Mode, Models, Ranks, Scores, SearchHits, SearchRequest, Stage, WhyNot};
 
 use crate::{
     Fault, Reason,
     access::Reading,
     blocking,
     cost::{self, SearchWork, Work},
+    embedders::Embedders,
     ids::ChunkId,
     seams::{
-        embedder::{Embedder, Embedding, Role},
+        embedder::Role,
         index::{Candidate as Found, Chunk, Correction, Index, Recall, Recalled},
         reranker::Reranker,
-        weighing::Weighing,
     },
 };
 
@@ -44,14 +46,12 @@ const RECALLED: usize = 100;
 #[derive(Clone)]
 pub struct Search {
     index: Arc<dyn Index>,
-    embedder: Arc<dyn Embedder>,
+    embedders: Embedders,
     reranker: Option<Arc<dyn Reranker>>,
 }
 
 /// What recall comes to.
 struct Remembered {
-    /// The query as vectors, where they were asked for.
-    question: Option<Embedding>,
     candidates: Vec<Candidate>,
     corrected: Vec<Correction>,
 }
@@ -111,13 +111,13 @@ impl Candidate {
 }
 
 impl Search {
-    /// A search over `index` with the model that its vectors are made by, and a cross-encoder where there is one.
+    /// A search over `index` with the models that its vectors are made by, and a cross-encoder where there is one.
     pub fn new(
         index: Arc<dyn Index>,
-        embedder: Arc<dyn Embedder>,
+        embedders: impl Into<Embedders>,
         reranker: Option<Arc<dyn Reranker>>,
     ) -> Self {
-        Search { index, embedder, reranker }
+        Search { index, embedders: embedders.into(), reranker }
     }
 
     /// The same search over another index.
@@ -132,12 +132,7 @@ impl Search {
 
     /// What a search can cost here.
     pub fn bounds(&self, request: &SearchRequest) -> cost::Bounds {
-        request.bounds(self.cross_encoder().is_some())
-    }
-
-    /// The cross-encoder, where there is one and the embedder's numbers give it a weight.
-    fn cross_encoder(&self) -> Option<&Arc<dyn Reranker>> {
-        self.reranker.as_ref().filter(|_| self.embedder.weighing().cross.weight > 0.0)
+        request.bounds(self.reranker.is_some())
     }
 
     /// Searches one box.
@@ -148,41 +143,72 @@ impl Search {
     /// Searches several boxes as if they were one. The work beyond recall is that of one search, and so is the price.
     pub async fn across(&self, readings: &[Reading], request: SearchRequest) -> Result<SearchHits, Fault> {
         request.check()?;
-        let mut request = request.shrunk();
-        let Remembered { question, candidates: recalled, corrected } =
-            self.recall(readings, &request).await?;
+        let request = request.shrunk();
+        let mut filled = self.filled_by(readings).await?;
+        loop {
+            let found = Box::pin(self.through_stages(readings, &filled, request.clone())).await;
+            let now = self.filled_by(readings).await?;
+            // A box that was changed over meanwhile was asked by vectors of a model that it no longer has.
+            if !changed_over(&filled, &now) {
+                return found;
+            }
+            filled = now;
+        }
+    }
+
+    /// The path itself, for boxes that these embedders filled.
+    async fn through_stages(
+        &self,
+        readings: &[Reading],
+        filled: &[Option<String>],
+        mut request: SearchRequest,
+    ) -> Result<SearchHits, Fault> {
+        let mut parts = self.parts(filled).await?;
+        let Remembered { candidates: recalled, corrected } =
+            self.recall(readings, &mut parts, &request).await?;
         // What comes now reads the query as it was meant.
         request.query = request::corrected(&request.query, &corrected);
+        // The work beyond recall is that of one search.
+        request.most.reranked /= parts.len();
         let mut log = explain::Log::new(&request, &recalled);
-        let query_tokens = question.as_ref().map_or(0, |question| question.token_ids.len().max(1));
+        let query_tokens = parts.iter().map(Part::query_tokens).sum();
         let mut work = Work { query_tokens, recalled: recalled.len(), ..Work::default() };
 
-        let fused = fused(recalled, &question, self.embedder.weighing());
-        log.note(Stage::Fuse, &fused);
-        let reranked = self.rerank(readings, &request, question, fused, &mut work).await?;
-        log.note(Stage::Rerank, &reranked);
+        let mut reranked = Vec::with_capacity(parts.len());
+        for (part, recalled) in parts.iter().zip(by_part(&parts, recalled)) {
+            let fused = part.fused(recalled);
+            log.note(Stage::Fuse, &fused);
+            let closer = self.rerank(readings, &request, part, fused, &mut work).await?;
+            log.note(Stage::Rerank, &closer);
+            reranked.push(closer);
+        }
 
-        let hits = likely_enough(reranked, &request, self.embedder.weighing());
+        let hits = likely_enough(&parts, reranked, &request);
         log.note(Stage::Threshold, hits.iter().map(|(candidate, _)| candidate));
         let hits = self.group(readings, &request, hits, &mut log).await?;
         let hits = self.cite(readings, &request, hits).await?;
         work.passages = hits.iter().map(|hit| 1 + hit.around.len()).sum();
-        Ok(SearchHits { why_not: log.why_not(&hits), hits, work, corrected })
+        let models = self.models(&parts);
+        Ok(SearchHits { why_not: log.why_not(&hits), hits, work, corrected, models })
     }
 
     /// The query as vectors, and the candidates of the sides that the mode asks for. Words are looked up while the
     /// embedder still reads the query; where some were misspelt, it reads the query again, without those.
-    async fn recall(&self, readings: &[Reading], request: &SearchRequest) -> Result<Remembered, Fault> {
-        let (recalled, mut meaning) = tokio::try_join!(
+    async fn recall(
+        &self,
+        readings: &[Reading],
+        parts: &mut [Part],
+        request: &SearchRequest,
+    ) -> Result<Remembered, Fault> {
+        let (recalled, mut semantic) = tokio::try_join!(
             self.by_words(readings, request),
-            self.by_meaning(readings, request, &request.query)
+            self.by_meaning(readings, parts, request, &request.query)
         )?;
         let corrected = across::common(&recalled);
         if !corrected.is_empty() {
             let meant = request::corrected(&request.query, &corrected);
-            meaning = self.by_meaning(readings, request, &meant).await?;
+            semantic = self.by_meaning(readings, parts, request, &meant).await?;
         }
-        let (question, semantic) = meaning;
         let keyword = recalled.into_iter().map(|recalled| recalled.keyword).collect();
         let mut candidates: HashMap<ChunkId, Candidate> = HashMap::new();
         // Each box has a best one of its own: ranks are within a box, scores are what counts.
@@ -197,10 +223,10 @@ impl Search {
             (candidate.keyword_rank, candidate.keyword) = (Some(rank), Some(found.score));
         }
         let mut candidates: Vec<Candidate> = candidates.into_values().collect();
-        if let Some(question) = question.as_ref().filter(|_| request.mode == Mode::Hybrid) {
-            self.complete(readings, &question.vector, &mut candidates).await?;
+        for part in parts.iter().filter(|_| request.mode == Mode::Hybrid) {
+            self.complete(readings, part, &mut candidates).await?;
         }
-        Ok(Remembered { question, candidates, corrected })
+        Ok(Remembered { candidates, corrected })
     }
 
     /// The candidates by their words.
@@ -208,51 +234,77 @@ impl Search {
         if request.mode == Mode::Semantic {
             return Ok(Vec::new());
         }
-        let recall = Recall { text: Some(&request.query), vector: None, ..self.wanted(request) };
-        self.recalled(readings, recall).await
+        let only = request.only.as_ref();
+        let recall = Recall { text: Some(&request.query), vector: None, model: "", only, limit: RECALLED };
+        let mut all = Vec::with_capacity(readings.len());
+        for reading in readings {
+            all.push(self.index.recall(reading, recall.clone()).await?);
+        }
+        Ok(all)
     }
 
-    /// The query as vectors, and the candidates by similarity to it; nothing where only words count.
+    /// The candidates of each box by similarity to the query, which each part gets as vectors; nothing where only words count.
     async fn by_meaning(
         &self,
         readings: &[Reading],
+        parts: &mut [Part],
         request: &SearchRequest,
         query: &str,
-    ) -> Result<(Option<Embedding>, Vec<Vec<Found>>), Fault> {
+    ) -> Result<Vec<Vec<Found>>, Fault> {
+        let mut found = vec![Vec::new(); readings.len()];
         if request.mode == Mode::Keyword && !request.closer() {
-            return Ok((None, Vec::new()));
+            return Ok(found);
         }
-        let embedded = self.embedder.embed(vec![query.to_string()], Role::Query, request.closer()).await?;
-        let question = embedded.into_iter().next();
-        let Some(embedding) = question.as_ref().filter(|_| request.mode != Mode::Keyword) else {
-            return Ok((question, Vec::new()));
-        };
-        let recall = Recall { text: None, vector: Some(&embedding.vector), ..self.wanted(request) };
-        let recalled = self.recalled(readings, recall).await?;
-        Ok((question, recalled.into_iter().map(|recalled| recalled.semantic).collect()))
+        for part in parts.iter_mut().filter(|part| !part.boxes.is_empty()) {
+            let embedded =
+                part.embedder.embed(vec![query.to_string()], Role::Query, request.closer()).await?;
+            part.question = embedded.into_iter().next();
+            let Some(question) = part.question.as_ref().filter(|_| request.mode != Mode::Keyword) else {
+                continue;
+            };
+            let (vector, model) = (Some(question.vector.as_slice()), part.embedder.id());
+            let only = request.only.as_ref();
+            for &at in &part.boxes {
+                let recall = Recall { text: None, vector, model, only, limit: RECALLED };
+                found[at] = self.index.recall(&readings[at], recall).await?.semantic;
+            }
+        }
+        Ok(found)
     }
 
-    fn wanted<'a>(&'a self, request: &'a SearchRequest) -> Recall<'a> {
-        let (model, only) = (self.embedder.id(), request.only.as_ref());
-        Recall { text: None, vector: None, model, only, limit: RECALLED }
-    }
-
-    /// Adds the similarity by vector to those that only their words brought here.
+    /// Adds the similarity by vector to those of a part that only their words brought here.
     async fn complete(
         &self,
         readings: &[Reading],
-        vector: &[f32],
+        part: &Part,
         candidates: &mut [Candidate],
     ) -> Result<(), Fault> {
-        let mut unknown: Vec<&mut Candidate> =
-            candidates.iter_mut().filter(|candidate| candidate.cosine.is_none()).collect();
+        let Some(question) = &part.question else { return Ok(()) };
+        let mut unknown: Vec<&mut Candidate> = candidates
+            .iter_mut()
+            .filter(|candidate| candidate.cosine.is_none() && part.boxes.contains(&candidate.box_at))
+            .collect();
         let places: Vec<_> = unknown.iter().map(|candidate| candidate.place()).collect();
         if places.is_empty() {
             return Ok(());
         }
-        let cosines = self.cosines(readings, &places, vector).await?;
+        let cosines = self.cosines(readings, &places, &question.vector).await?;
         unknown.iter_mut().zip(cosines).for_each(|(candidate, cosine)| candidate.cosine = cosine);
         Ok(())
+    }
+
+    /// The cross-encoder, where there is one and the embedder's numbers give it a weight.
+    fn cross_encoder(&self, part: &Part) -> Option<&Arc<dyn Reranker>> {
+        self.reranker.as_ref().filter(|_| part.weighing().cross.weight > 0.0)
+    }
+
+    /// What the parts were searched with.
+    fn models(&self, parts: &[Part]) -> Vec<Models> {
+        let of = |part: &Part| Models {
+            embedder: part.embedder.id().to_string(),
+            reranker: self.cross_encoder(part).map(|reranker| reranker.id().to_string()),
+        };
+        parts.iter().map(of).collect()
     }
 
     /// Reranks the best: late interaction first, then the cross-encoder where there is one.
@@ -260,22 +312,21 @@ impl Search {
         &self,
         readings: &[Reading],
         request: &SearchRequest,
-        question: Option<Embedding>,
+        part: &Part,
         mut candidates: Vec<Candidate>,
         work: &mut Work,
     ) -> Result<Vec<Candidate>, Fault> {
         candidates.truncate(SearchWork::MOST.reranked);
-        let Some(question) = question.filter(|_| request.closer()) else { return Ok(candidates) };
+        let question = part.question.clone().filter(|_| request.closer());
+        let Some(question) = question else { return Ok(candidates) };
         candidates.truncate(request.most.reranked);
-        work.reranked = candidates.len();
-        let weighing = self.embedder.weighing();
-        let trust = fuse::trust(&question.token_ids, weighing);
+        work.reranked += candidates.len();
+        let (trust, weighing) = (part.trust(), part.weighing().clone());
         let places: Vec<_> = candidates.iter().map(Candidate::place).collect();
         let tokens = self.tokens(readings, &places).await?;
-        let numbers = weighing.clone();
         let mut candidates =
-            blocking::run(move |_| looked_closer(&question, candidates, &tokens, &numbers)).await?;
-        if let Some(reranker) = self.cross_encoder().filter(|_| request.most.cross_encoded > 0) {
+            blocking::run(move |_| looked_closer(&question, candidates, &tokens, &weighing)).await?;
+        if let Some(reranker) = self.cross_encoder(part).filter(|_| request.most.cross_encoded > 0) {
             let best = candidates.len().min(request.most.cross_encoded);
             self.read(readings, &mut candidates[..best]).await?;
             let rest = candidates.split_off(best);
@@ -288,8 +339,8 @@ impl Search {
             let read = passages.len();
             match reranker.score(&request.query, passages).await {
                 Ok(scores) => {
-                    work.cross_encoded = read;
-                    fuse::add_cross(&mut candidates, &scores, weighing, trust);
+                    work.cross_encoded += read;
+                    fuse::add_cross(&mut candidates, &scores, part.weighing(), trust);
                 }
                 // A query longer than the model reads, or too many at once: what was known before it has to do, and
                 // nobody pays for what was not done.
@@ -387,57 +438,26 @@ fn ranked(found: Vec<Vec<Found>>) -> impl Iterator<Item = (usize, usize, Found)>
     found.into_iter().enumerate().flat_map(of_box)
 }
 
-/// Both sides weighed together, best first.
-fn fused(
-    mut candidates: Vec<Candidate>,
-    question: &Option<Embedding>,
-    weighing: &Weighing,
-) -> Vec<Candidate> {
-    let trust = question.as_ref().map_or(1.0, |question| fuse::trust(&question.token_ids, weighing));
-    fuse::fuse(&mut candidates, weighing, trust);
-    for (candidate, rank) in candidates.iter_mut().zip(1..) {
-        candidate.fused_rank = rank;
-    }
-    candidates
-}
-
-/// The late interaction of every candidate. Takes a few milliseconds of CPU, so it is not for the async threads.
-fn looked_closer(
-    question: &Embedding,
-    mut candidates: Vec<Candidate>,
-    tokens: &[Vec<u8>],
-    weighing: &Weighing,
-) -> Vec<Candidate> {
-    let query = late::Query::new(&question.tokens, &question.token_ids);
-    for (candidate, tokens) in candidates.iter_mut().zip(tokens) {
-        candidate.late = query.similarity(tokens);
-    }
-    fuse::add_late(&mut candidates, weighing, fuse::trust(&question.token_ids, weighing));
-    candidates
-}
-
-/// Each with its calibrated score, as long as that reaches the threshold. A hit is never surer than the one before it:
-/// the order has seen more than the calibration.
+/// Each with its calibrated score, as long as that reaches the threshold. Within a part a hit is never surer than the one
+/// before it: the order has seen more than the calibration. Between parts the scores decide.
 fn likely_enough(
-    candidates: Vec<Candidate>,
+    parts: &[Part],
+    candidates: Vec<Vec<Candidate>>,
     request: &SearchRequest,
-    weighing: &Weighing,
 ) -> Vec<(Candidate, f32)> {
-    let mut before = 1.0f32;
-    let scored = candidates.into_iter().map(|mut candidate| {
-        candidate.likelihood = calibrate::likelihood(&candidate, weighing);
-        before = before.min(candidate.likelihood);
-        (candidate, before)
-    });
-    let enough = |(_, score): &(Candidate, f32)| *score >= request.threshold;
-    let Some(freshness) = &request.freshness else { return scored.take_while(enough).collect() };
-    let aged = |(candidate, score): (Candidate, f32)| {
-        let factor = freshness.of(candidate.id.file);
-        (candidate, score * factor)
-    };
-    let mut scored: Vec<(Candidate, f32)> = scored.map(aged).collect();
+    let mut scored: Vec<(Candidate, f32)> = Vec::new();
+    for (part, candidates) in parts.iter().zip(candidates) {
+        let mut before = 1.0f32;
+        scored.extend(candidates.into_iter().map(|mut candidate| {
+            candidate.likelihood = calibrate::likelihood(&candidate, part.weighing());
+            before = before.min(candidate.likelihood);
+            let aged = request.freshness.as_ref().map_or(1.0, |freshness| freshness.of(candidate.id.file));
+            (candidate, before * aged)
+        }));
+    }
+    // What is in order already stays as it is.
     scored.sort_by(|(_, a), (_, b)| b.total_cmp(a));
-    scored.into_iter().take_while(enough).collect()
+    scored.into_iter().take_while(|(_, score)| *score >= request.threshold).collect()
 }
 
 /// The chunks up to `reach` before and after this one, in order; some may not exist.

@@ -239,6 +239,15 @@ pub struct WhyNot {
     pub stage: Stage,
 }
 
+/// What some of the boxes were searched with.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Models {
+    /// The embedder that filled them.
+    pub embedder: String,
+    /// The cross-encoder that reads after it; without one, late interaction alone reranks.
+    pub reranker: Option<String>,
+}
+
 /// What a search found.
 #[derive(Debug, Clone)]
 pub struct SearchHits {
@@ -250,6 +259,8 @@ pub struct SearchHits {
     pub why_not: Vec<WhyNot>,
     /// Words that the box does not have, and what was looked for instead.
     pub corrected: Vec<Correction>,
+    /// What the boxes were searched with: one entry for each embedder that filled some of them.
+    pub models: Vec<Models>,
 }
 
 /// A query with words taken for others.

@@ -12,7 +12,10 @@ use crate::{
     access::Writing,
     document::{Document, Page},
     ids::{BoxId, FileId},
-    seams::index::{Candidate as Found, Contents, Correction, IndexedChunk, Recalled, Removed},
+    seams::{
+        embedder::{Embedder, Embedding},
+        index::{Candidate as Found, Contents, Correction, IndexedChunk, Recalled, Removed},
+    },
 };
 
 /// Each word a dimension: enough to tell like from unlike.
@@ -137,6 +140,9 @@ impl Index for Memory {
                 misspelt.then_some(meant).into_iter().collect()
             }),
         })
+    }
+    async fn model(&self, _: &Reading) -> Result<Option<String>, Fault> {
+        Ok(Some("words".into()))
     }
     async fn usual_language(&self, _: &Reading) -> Result<Option<String>, Fault> {
         Ok(None)

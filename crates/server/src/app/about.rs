@@ -6,6 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use engine::embedders::Embedders;
 use jiff::Timestamp;
 use parking_lot::Mutex;
 
@@ -27,7 +28,7 @@ pub struct About {
 
 impl About {
     /// What a server with this data folder, models of these names and these settings is made of.
-    pub fn of(data: &Path, embedder: &str, reranker: Option<&str>, config: &Config) -> Self {
+    pub fn of(data: &Path, embedders: &Embedders, reranker: Option<&str>, config: &Config) -> Self {
         let answerer = match config.answerer.kind {
             AnswererKind::Extractive => "by quoting, in process".to_string(),
             AnswererKind::Upstream => format!("{}, at a language model server", config.answerer.model),
@@ -37,7 +38,12 @@ impl About {
         About {
             data: data.to_path_buf(),
             started: Timestamp::now(),
-            embedder: embedder.to_string(),
+            embedder: match embedders.multilingual_id() {
+                Some(multilingual) => {
+                    format!("{}; {multilingual} for other languages", embedders.usual().id())
+                }
+                None => embedders.usual().id().to_string(),
+            },
             reranker: reranker.unwrap_or("none").to_string(),
             answerer,
             tesseract: std::env::split_paths(&path).any(|folder| folder.join("tesseract").is_file()),

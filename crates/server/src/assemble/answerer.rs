@@ -24,7 +24,7 @@ const ATTEMPTS: u32 = 3;
 /// The answerer that the settings name.
 pub(super) fn choose(settings: &AnswererSettings, models: &Models) -> Result<Arc<dyn Answerer>> {
     match settings.kind {
-        AnswererKind::Extractive => Ok(Arc::new(Extractive::new(models.embedder.clone()))),
+        AnswererKind::Extractive => Ok(Arc::new(Extractive::new(models.embedders.clone()))),
         AnswererKind::Upstream => upstream(settings),
         AnswererKind::Gguf => gguf(settings),
     }

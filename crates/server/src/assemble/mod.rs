@@ -17,7 +17,7 @@ use engine::{
     turnstile::{Room, Turnstile},
 };
 use jiff::Timestamp;
-pub use models::{Models, Place, built_in, place, places, verify_model};
+pub use models::{Models, Place, built_in, can_speak, multilingual_name, place, places, verify_model};
 use parsers::ChildParser;
 pub use stores::{open_catalog, open_library, open_shards, open_sql};
 use tokio_util::sync::CancellationToken;
@@ -89,13 +89,13 @@ pub async fn assemble_from(
     }
     catalog.beat_node().await?;
     let limiter = stores::open_limiter(data, &config)?;
-    let ingest = Ingest { parser, embedder: models.embedder.clone(), index: library.index.clone() };
-    let search = Search::new(library.index.clone(), models.embedder.clone(), models.reranker.clone());
+    let ingest = Ingest { parser, embedders: models.embedders.clone(), index: library.index.clone() };
+    let search = Search::new(library.index.clone(), models.embedders.clone(), models.reranker.clone());
     let chat = Chat::new(
         search.clone(),
         library.index.clone(),
         library.catalog.clone(),
-        models.embedder.clone(),
+        models.embedders.clone(),
         answerer::choose(&config.answerer, &models)?,
     );
     let fetch = match config.fetch.urls {
@@ -137,7 +137,7 @@ pub async fn assemble_from(
         assets: Assets::new(),
         about: About::of(
             data,
-            models.embedder.id(),
+            &models.embedders,
             models.reranker.as_ref().map(|reranker| reranker.id()),
             &config,
         ),

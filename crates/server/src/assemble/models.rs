@@ -12,7 +12,11 @@ use ::models::{
     weights::Folder,
 };
 use anyhow::{Context, Result, anyhow, bail};
-use engine::seams::{embedder::Embedder, reranker::Reranker};
+use engine::{
+    Fault,
+    embedders::{Embedders, Load, no_multilingual},
+    seams::{catalog::BoxLanguage, embedder::Embedder, reranker::Reranker},
+};
 
 use super::bundled;
 use crate::config::ModelSettings;
@@ -21,11 +25,16 @@ use crate::config::ModelSettings;
 const REMOTE_TIMEOUT: Duration = Duration::from_secs(30);
 const REMOTE_ATTEMPTS: u32 = 3;
 
+/// The embedder that boxes turn multilingual from by themselves: it knows English only.
+const ENGLISH: &str = "quire-embed-1";
+/// What models.multilingual names by itself. A program that does not carry it has none.
+const MULTILINGUAL: &str = "quire-multi-1";
+
 /// The models that a server runs.
 #[derive(Clone)]
 pub struct Models {
-    /// Makes vectors.
-    pub embedder: Arc<dyn Embedder>,
+    /// Make vectors.
+    pub embedders: Embedders,
     /// Reads query and passage together, where there is such a model.
     pub reranker: Option<Arc<dyn Reranker>>,
 }
@@ -38,13 +47,21 @@ impl Models {
         let embedder = load(&settings.embedder, |name| embedder(settings, name, data))?;
         let embedder = embedder.ok_or_else(|| anyhow!("models.embedder is empty; name a model"))?;
         let reranker = load(&settings.reranker, |name| reranker(settings, name, data))?;
+        let mut embedders = Embedders::one(embedder.clone());
+        if let Some((id, load)) = multilingual(settings, data)? {
+            embedders = embedders.with_multilingual(id, load);
+        }
+        if settings.embedder != ENGLISH {
+            embedders = embedders.only_on_request();
+        }
         tracing::info!(
             embedder = embedder.id(),
+            multilingual = embedders.multilingual_id().unwrap_or("none"),
             reranker = reranker.as_ref().map_or("none", |reranker| reranker.id()),
             duration_ms = started.elapsed().as_millis() as u64,
             "Loaded the models"
         );
-        Ok(Models { embedder, reranker })
+        Ok(Models { embedders, reranker })
     }
 
     /// The id of the embedder that the settings name and the length of its vectors, without loading it.
@@ -60,8 +77,65 @@ impl Models {
 
     /// What the settings name, without loading it: the kind of model, and its id, folder and hash, or what is wrong.
     pub fn describe(settings: &ModelSettings, data: &Path) -> Vec<(&'static str, Result<String>)> {
-        let named = [("embedder", &settings.embedder), ("reranker", &settings.reranker)];
-        named.map(|(kind, name)| (kind, describe(settings, name, data))).into()
+        let named = |kind, name| (kind, describe(settings, name, data));
+        vec![
+            named("embedder", &settings.embedder),
+            ("embedder for other languages", describe_multilingual(settings, data)),
+            named("reranker", &settings.reranker),
+        ]
+    }
+}
+
+/// The id of the embedder for other languages and how it is loaded; nothing where there is none.
+fn multilingual(settings: &ModelSettings, data: &Path) -> Result<Option<(String, Load)>> {
+    let name = settings.multilingual.clone();
+    let id = match speaks(settings).then(|| place(settings, &name)) {
+        None => return Ok(None),
+        Some(Place::Remote(_)) => bail!("models.multilingual must be a model on this machine"),
+        // Those that the program carries are known by their names.
+        Some(Place::BuiltIn) => name.clone(),
+        Some(Place::Folder(_) | Place::Nowhere) => {
+            let folder = folder(settings, &name, data).and_then(|folder| Ok(Folder::open(&folder)?));
+            folder.with_context(|| format!("cannot load the model `{name}`"))?.id
+        }
+    };
+    let (settings, data) = (settings.clone(), data.to_path_buf());
+    let load = move || {
+        let started = Instant::now();
+        let loaded = embedder(&settings, &name, &data).map_err(|error| Fault::internal(error.to_string()))?;
+        let duration_ms = started.elapsed().as_millis() as u64;
+        tracing::info!(embedder = loaded.id(), duration_ms, "Loaded the model for other languages");
+        Ok(loaded)
+    };
+    Ok(Some((id, Arc::new(load))))
+}
+
+/// Whether there is a model for other languages than English. That the program carries none is no mistake in the settings.
+fn speaks(settings: &ModelSettings) -> bool {
+    let name = settings.multilingual.as_str();
+    !name.is_empty() && (name != MULTILINGUAL || place(settings, name) != Place::Nowhere)
+}
+
+/// Whether a box can be for this language, by the settings alone.
+pub fn can_speak(settings: &ModelSettings, language: BoxLanguage) -> Result<(), Fault> {
+    match language == BoxLanguage::Multilingual && !speaks(settings) {
+        true => Err(no_multilingual()),
+        false => Ok(()),
+    }
+}
+
+/// The name of the model for other languages, where there is one.
+pub fn multilingual_name(settings: &ModelSettings) -> Option<&str> {
+    speaks(settings).then_some(settings.multilingual.as_str())
+}
+
+fn describe_multilingual(settings: &ModelSettings, data: &Path) -> Result<String> {
+    let name = settings.multilingual.as_str();
+    match speaks(settings).then(|| place(settings, name)) {
+        None => Ok("none: boxes cannot be multilingual".into()),
+        // Written to the data folder only when a box needs it.
+        Some(Place::BuiltIn) => Ok(format!("{name}, built in; loaded when a box first needs it")),
+        Some(_) => describe(settings, name, data),
     }
 }
 

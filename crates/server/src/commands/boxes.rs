@@ -7,7 +7,7 @@ use engine::{
     Fault, Reason,
     access::{Managing, Owning, Role, Writing, no_such_box},
     ingest::Relocation,
-    seams::catalog::{BoxName, BoxRecord, Catalog, Claim, Email},
+    seams::catalog::{BoxLanguage, BoxName, BoxRecord, Catalog, Claim, Email},
 };
 use serde_json::{Value, json};
 
@@ -36,6 +36,17 @@ pub(super) enum Command {
         /// Account that owns it
         #[arg(long, value_name = "EMAIL")]
         owner: Email,
+        /// What its documents are in: auto, english or multilingual
+        #[arg(long, value_name = "LANGUAGE", default_value = "auto")]
+        language: BoxLanguage,
+    },
+    /// Change what a box is for; a box that takes another model then is indexed again, and can be used meanwhile
+    Set {
+        /// Box: its id or its name
+        r#box: String,
+        /// What its documents are in: auto, english or multilingual
+        #[arg(long, value_name = "LANGUAGE")]
+        language: BoxLanguage,
     },
     /// List all boxes with their members; with an API key and no data folder named, those that the key can use
     #[command(after_help = WHICH_LIST)]
@@ -78,7 +89,8 @@ pub(super) enum Command {
 
 pub(super) async fn run(global: &Global, command: Command) -> Result<(), Fault> {
     match command {
-        Command::Add { name, owner } => add(global, name, &owner).await,
+        Command::Add { name, owner, language } => add(global, name, &owner, language).await,
+        Command::Set { r#box, language } => set(global, &r#box, language).await,
         Command::List { connection } => list(global, &connection).await,
         Command::Grant { r#box, email, role } => grant(global, &r#box, &email, role).await,
         Command::Revoke { r#box, email } => revoke(global, &r#box, &email).await,
@@ -105,12 +117,29 @@ pub(super) async fn find(catalog: &dyn Catalog, named: &str) -> Result<BoxRecord
     }
 }
 
-async fn add(global: &Global, name: BoxName, owner: &Email) -> Result<(), Fault> {
+async fn add(global: &Global, name: BoxName, owner: &Email, language: BoxLanguage) -> Result<(), Fault> {
     let catalog = global.catalog()?;
+    assemble::can_speak(&global.settings()?.models, language)?;
     let owner = catalog.user(owner).await?;
-    let record = catalog.add_box(name, owner.id).await?;
-    let value = json!({"boxId": record.id, "name": record.name});
+    let record = catalog.add_box_for(name, language, owner.id).await?;
+    let value = json!({"boxId": record.id, "name": record.name, "language": record.language});
     output::print(global.json, &value, &format!("Added the box {} ({})", record.name.as_str(), record.id));
+    Ok(())
+}
+
+/// Sets what a box is for; the server indexes it again where that is needed.
+async fn set(global: &Global, named: &str, language: BoxLanguage) -> Result<(), Fault> {
+    let catalog = global.catalog()?;
+    assemble::can_speak(&global.settings()?.models, language)?;
+    let record = find(&*catalog, named).await?;
+    let again = catalog.set_language(&Managing::for_operator(record.id), language).await?;
+    let value = json!({"boxId": record.id, "language": language, "indexedAgain": again});
+    let then = match again {
+        true => "; the server indexes it again, and it can be used meanwhile",
+        false => "",
+    };
+    let said = format!("The language of {} is now {language}{then}", record.name.as_str());
+    output::print(global.json, &value, &said);
     Ok(())
 }
 
@@ -124,14 +153,19 @@ async fn list(global: &Global, connection: &Connection) -> Result<(), Fault> {
     for record in catalog.boxes().await? {
         let members = catalog.members(Writing::for_operator(record.id).reading()).await?;
         let roles: Vec<_> = members.iter().map(|m| json!({"email": m.email, "role": m.role})).collect();
-        value.push(json!({"boxId": record.id, "name": record.name, "createdAt": record.created_at, "members": roles}));
+        value.push(json!({"boxId": record.id, "name": record.name, "language": record.language, "createdAt": record.created_at, "members": roles}));
         let members =
             members.iter().map(|m| format!("{} ({})", m.email, m.role)).collect::<Vec<_>>().join(", ");
         let created = moment(Some(record.created_at));
-        rows.push(vec![record.name.as_str().to_string(), record.id.to_string(), created, members]);
+        let (name, language) = (record.name.as_str().to_string(), record.language.to_string());
+        rows.push(vec![name, record.id.to_string(), language, created, members]);
     }
     let nothing = "No boxes yet; add one with `quire box add NAME --owner EMAIL`.";
-    output::print(global.json, &value, &output::table(&["NAME", "ID", "CREATED", "MEMBERS"], &rows, nothing));
+    output::print(
+        global.json,
+        &value,
+        &output::table(&["NAME", "ID", "LANGUAGE", "CREATED", "MEMBERS"], &rows, nothing),
+    );
     Ok(())
 }
 

@@ -179,7 +179,7 @@ async fn execute(cli: Cli) -> Result<ExitCode, Fault> {
         Command::Sync(sync) => return sync::run(global, sync).await,
         Command::Doctor(doctor) => return doctor::run(global, doctor).await,
         Command::Quickstart(listen) => Box::pin(quickstart::run(global, listen)).await,
-        Command::Serve(listen) => serve::run(global, listen).await,
+        Command::Serve(listen) => Box::pin(serve::run(global, listen)).await,
         Command::User(command) => user::run(global, command).await,
         Command::Boxes(command) => boxes::run(global, command).await,
         Command::Key(command) => key::run(global, command).await,

@@ -36,7 +36,7 @@ enum Command {
 /// A model, where it is, and what for.
 struct Entry {
     name: String,
-    /// `embedder` or `reranker`, if it is in use.
+    /// What it is used as, if it is in use.
     role: Option<&'static str>,
     version: String,
     place: Place,
@@ -58,7 +58,12 @@ pub(super) async fn run(global: &Global, models: Models) -> Result<(), Fault> {
 
 /// The models in use: what the settings name.
 fn in_use(settings: &ModelSettings) -> Vec<Entry> {
-    let named = [("embedder", &settings.embedder), ("reranker", &settings.reranker)];
+    let multilingual = assemble::multilingual_name(settings).unwrap_or_default();
+    let named = [
+        ("embedder", settings.embedder.as_str()),
+        ("embedder for other languages", multilingual),
+        ("reranker", settings.reranker.as_str()),
+    ];
     let named = named.into_iter().filter(|(_, name)| !name.is_empty());
     named.map(|(role, name)| Entry::of(settings, name, Some(role))).collect()
 }

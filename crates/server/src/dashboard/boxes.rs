@@ -2,7 +2,11 @@
 
 use askama::Template;
 use axum::extract::State;
-use engine::{access::Role, ids::BoxId, seams::catalog::BoxName};
+use engine::{
+    access::Role,
+    ids::BoxId,
+    seams::catalog::{BoxLanguage, BoxName},
+};
 
 use super::{
     fields::Fields,
@@ -56,6 +60,6 @@ pub(super) async fn list(State(app): State<App>, who: SignedIn) -> Shown {
 /// Creates a box and goes there.
 pub(super) async fn add(State(app): State<App>, who: SignedIn, fields: Fields) -> Shown {
     let name: BoxName = fields.parse("name")?;
-    let record = boxes::add(&who.0.by(&app), &who.person().may_act(), name).await?;
+    let record = boxes::add(&who.0.by(&app), &who.person().may_act(), name, BoxLanguage::Auto).await?;
     Ok(page::go(format!("/boxes/{}", record.id)))
 }

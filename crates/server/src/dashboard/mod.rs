@@ -123,6 +123,7 @@ pub const ROUTES: &[Route] = &[
     // Its settings, and what was done in it.
     page("/boxes/{box_id}/settings", Needs::Managing, || get(settings::show)),
     form("/boxes/{box_id}/rename", Needs::Managing, || post(settings::rename)),
+    form("/boxes/{box_id}/language", Needs::Managing, || post(settings::set_language)),
     form("/boxes/{box_id}/hand-over", Needs::Owning, || post(settings::hand_over)),
     form("/boxes/{box_id}/delete", Needs::Owning, || post(settings::delete)),
     page("/boxes/{box_id}/audit", Needs::Managing, || get(audit::of_box)),

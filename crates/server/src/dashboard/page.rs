@@ -88,6 +88,9 @@ impl Frame {
 fn notice(code: &str) -> Option<&'static str> {
     Some(match code {
         "renamed" => "The box has been renamed.",
+        "language" => {
+            "The language has been changed. If that takes another model, the box is indexed again; it can be used meanwhile."
+        }
         "box-deleted" => "The box and everything in it have been deleted.",
         "handed-over" => "The box has been handed over.",
         "member-added" => "The member has been added.",

@@ -1,12 +1,12 @@
-//! A box's settings: rename it, hand it over, delete it.
+//! A box's settings: rename it, say what language it is for, hand it over, delete it.
 
 use askama::Template;
 use axum::extract::State;
 use engine::{
     Fault, Reason,
-    access::{Managing, Owning, Role},
+    access::{Managing, Owning, Role, no_such_box},
     ids::UserId,
-    seams::catalog::{Action, BoxName},
+    seams::catalog::{Action, BoxLanguage, BoxName, BoxRecord, ReindexState},
 };
 
 use super::{
@@ -30,8 +30,41 @@ struct SettingsPage {
     address: String,
     files: String,
     size: String,
+    language: LanguageChoice,
     /// Members who could be the next owner.
     heirs: Vec<(UserId, String, Role)>,
+}
+
+/// What the box is for, to people.
+struct LanguageChoice {
+    chosen: BoxLanguage,
+    /// Whether this server has a model for other languages than English.
+    possible: bool,
+    /// What became of it.
+    state: String,
+}
+
+impl LanguageChoice {
+    fn is(&self, word: &str) -> bool {
+        self.chosen.as_str() == word
+    }
+
+    async fn of(app: &App, record: &BoxRecord, managing: &Managing) -> Result<Self, Fault> {
+        let now = if record.is_multilingual() { "any language" } else { "English" };
+        let index = match app.catalog.reindex_state(managing.reading()).await? {
+            Some(ReindexState::Wanted) => " It is about to be indexed again.".to_string(),
+            Some(ReindexState::Running(done, total)) => {
+                format!(" It is being indexed again: {done} of {total} files are done.")
+            }
+            Some(ReindexState::Failed(why)) => format!(" It could not be indexed again: {why}."),
+            Some(ReindexState::Done(_)) | None => String::new(),
+        };
+        let since = record.changed_over_at.map(show::Moment::of);
+        let found = since.map_or(String::new(), |since| format!(", found on {}", since.text));
+        let state = format!("This box is searched as one in {now}{found}.{index}");
+        let possible = app.ingest.embedders.multilingual_id().is_some();
+        Ok(LanguageChoice { chosen: record.language, possible, state })
+    }
 }
 
 /// The page.
@@ -40,7 +73,9 @@ pub(super) async fn show(State(app): State<App>, at: InBox<Managing>, origin: Or
     let me = at.who.user().id;
     let heirs = members.into_iter().filter(|member| member.user != me);
     let totals = app.catalog.totals(&[*at.right.reading()]).await?.pop().unwrap_or_default();
+    let record = app.catalog.boxes_of(&[*at.right.reading()]).await?.pop().ok_or_else(no_such_box)?;
     page::show(&SettingsPage {
+        language: LanguageChoice::of(&app, &record, &at.right).await?,
         frame: Frame::new(&app, &at.who.0, format!("Settings · {}", at.here.name), Place::Boxes),
         address: format!("{origin}{BASE}/boxes/{}", at.here.id),
         files: show::count(totals.files, "file", "files"),
@@ -55,6 +90,13 @@ pub(super) async fn rename(State(app): State<App>, at: InBox<Managing>, fields: 
     let name: BoxName = fields.parse("name")?;
     boxes::rename(&at.who.0.by(&app), &at.right, name).await?;
     Ok(page::go(format!("/boxes/{}/settings?done=renamed", at.here.id)))
+}
+
+/// Another choice of language.
+pub(super) async fn set_language(State(app): State<App>, at: InBox<Managing>, fields: Fields) -> Shown {
+    let language: BoxLanguage = fields.parse("language")?;
+    boxes::set_language(&at.who.0.by(&app), &at.right, language).await?;
+    Ok(page::go(format!("/boxes/{}/settings?done=language", at.here.id)))
 }
 
 /// Makes somebody else the owner; whoever did it stays as admin.

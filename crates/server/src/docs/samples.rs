@@ -60,7 +60,7 @@ const SAMPLES: &[Sample] = &[
     Sample { operation: "POST /boxes/{box_id}/files", query: "", body: Body::File },
     Sample { operation: "PUT /process", query: "", body: Body::Bytes },
     Sample { operation: "GET /boxes/{box_id}/events", query: "", body: Body::Stream },
-    json("POST /boxes", r#"{"name": "Manuals"}"#),
+    json("POST /boxes", r#"{"name": "Manuals", "language": "auto"}"#),
     json("PATCH /boxes/{box_id}", r#"{"name": "Handbooks"}"#),
     json("POST /boxes/{box_id}/members", r#"{"email": "new@example.org", "role": "viewer"}"#),
     json("PATCH /boxes/{box_id}/members/{email}", r#"{"role": "admin"}"#),

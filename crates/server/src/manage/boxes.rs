@@ -1,18 +1,24 @@
-//! Boxes: founding, renaming and deleting one.
+//! Boxes: founding, changing and deleting one.
 
 use engine::{
     Fault,
     access::{Acting, Managing, Owning, Reading, no_such_box},
-    seams::catalog::{Action, BoxName, BoxRecord, MOST_DAYS},
+    seams::catalog::{Action, BoxLanguage, BoxName, BoxRecord, MOST_DAYS},
 };
 
 use super::By;
 use crate::library::DeletedBox;
 
 /// Founds a box of whoever acts.
-pub(crate) async fn add(by: &By, acting: &Acting, name: BoxName) -> Result<BoxRecord, Fault> {
+pub(crate) async fn add(
+    by: &By,
+    acting: &Acting,
+    name: BoxName,
+    language: BoxLanguage,
+) -> Result<BoxRecord, Fault> {
     acting.may_found()?;
-    let record = by.app.catalog.add_box(name, acting.user()).await?;
+    by.app.ingest.embedders.can(language)?;
+    let record = by.app.catalog.add_box_for(name, language, acting.user()).await?;
     by.note(Action::BoxMade, Some(record.id), record.name.as_str()).await?;
     Ok(record)
 }
@@ -38,6 +44,25 @@ pub(crate) async fn keep_for(by: &By, managing: &Managing, days: Option<u32>) ->
         None => format!("{}: no end", before.name.as_str()),
     };
     by.note(Action::RetentionChanged, Some(before.id), target).await
+}
+
+/// Sets what a box is for. If that takes another model, the box is indexed again; it can be searched meanwhile.
+pub(crate) async fn set_language(
+    by: &By,
+    managing: &Managing,
+    language: BoxLanguage,
+) -> Result<BoxRecord, Fault> {
+    by.app.ingest.embedders.can(language)?;
+    let before = record(by, managing.reading()).await?;
+    let again = by.app.catalog.set_language(managing, language).await?;
+    // One that is left to us now may have documents in other languages already.
+    by.app.library.look_at_language(before.id);
+    if before.language != language {
+        let again = if again { "; the box is indexed again" } else { "" };
+        let target = format!("{} to {language}{again}", before.language);
+        by.note(Action::BoxLanguageChanged, Some(before.id), target).await?;
+    }
+    record(by, managing.reading()).await
 }
 
 /// Deletes a box with everything in it.

@@ -18,6 +18,7 @@ mod hostile;
 mod idempotency;
 mod intents;
 mod keys;
+mod languages;
 mod limits;
 mod links;
 mod managing;

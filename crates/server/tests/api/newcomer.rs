@@ -207,7 +207,7 @@ async fn explain_has_the_rank_after_reranking() {
 async fn an_ordinary_reranked_search_costs_at_most_two_units() {
     let folder = Arc::new(tempfile::tempdir().unwrap());
     let models = assemble::Models {
-        embedder: Arc::new(models::FakeEmbedder),
+        embedders: Arc::new(models::FakeEmbedder).into(),
         reranker: Some(Arc::new(models::FakeReranker)),
     };
     let app = TestApp::with_models(folder, roomy(), models).await;

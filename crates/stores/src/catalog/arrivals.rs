@@ -29,7 +29,7 @@ use crate::Error;
 impl Arrivals for Sql {
     async fn settings_of(&self, reading: &Reading) -> Result<BoxSettings, Fault> {
         let record = self.boxes_of(&[*reading]).await?.pop().ok_or_else(no_such_box)?;
-        Ok(BoxSettings { retention_days: record.retention_days })
+        Ok(BoxSettings { retention_days: record.retention_days, language: record.language })
     }
 
     async fn waiting_version(
@@ -125,14 +125,16 @@ fn begin(
     let id = if known.is_some() { BoxId::generate() } else { arrival.id };
     let now = Timestamp::now();
     let retention_days = arrival.settings.retention_days.map(|days| days.clamp(1, MOST_DAYS));
+    let language = arrival.settings.language;
     transaction.execute(
-        "insert into boxes (id, name, created_at, retention_days, deleting_at, arriving_until)
-         values ($1, $2, $3, $4, $5, $6)",
+        "insert into boxes (id, name, created_at, retention_days, language, deleting_at, arriving_until)
+         values ($1, $2, $3, $4, $5, $6, $7)",
         &[
             id.into(),
             arrival.name.as_str().into(),
             arrival.created_at.into(),
             retention_days.map(i64::from).into(),
+            language.as_str().into(),
             now.into(),
             lasting(transaction, patience)?,
         ],
@@ -143,7 +145,8 @@ fn begin(
         let sql = "insert into box_notes (box_id, notes) values ($1, $2)";
         transaction.execute(sql, &[id.into(), json.into()])?;
     }
-    Ok(BoxRecord { id, name: arrival.name, created_at: arrival.created_at, retention_days })
+    let (name, created_at) = (arrival.name, arrival.created_at);
+    Ok(BoxRecord { id, name, created_at, retention_days, language, changed_over_at: None })
 }
 
 /// A time so far from now, by the clock that all nodes share.

@@ -30,7 +30,8 @@ impl Boxes for Sql {
         owner: UserId,
     ) -> Result<BoxRecord, Fault> {
         let (id, created_at) = (BoxId::generate(), now_to_the_millisecond());
-        let record = BoxRecord { id, name, created_at, retention_days: None, language, changed_over_at: None };
+        let record =
+            BoxRecord { id, name, created_at, retention_days: None, language, changed_over_at: None };
         let added = record.clone();
         let limits = self.bounds.clone();
         self.database
@@ -297,7 +298,8 @@ fn shard(row: &Row) -> Result<u32, Error> {
 }
 
 /// The beginning of a question for boxes.
-pub(super) const BOXES: &str = "select id, name, created_at, retention_days, language, changed_over_at from boxes";
+pub(super) const BOXES: &str =
+    "select id, name, created_at, retention_days, language, changed_over_at from boxes";
 
 pub(super) fn read_box(row: &Row) -> Result<BoxRecord, Error> {
     let days = row.optional(3, Row::integer)?.map(|days| u32::try_from(days).unwrap_or(u32::MAX));

@@ -346,12 +346,15 @@ async fn another_model_is_refused_until_the_others_are_gone(index: &dyn Index) {
     assert_eq!(index.contents(writing.reading()).await.unwrap().files.len(), 1);
     index.replace(&writing, first, &document(&["new"]), &chunks, "other/2").await.unwrap();
     assert_eq!(index.contents(writing.reading()).await.unwrap().model.as_deref(), Some("other/2"));
+    assert_eq!(index.model(writing.reading()).await.unwrap().as_deref(), Some("other/2"));
+    assert_eq!(index.model(fresh().reading()).await.unwrap(), None, "nothing was ever stored");
     let vector = [1.0, 0.0];
     let recall = |model| Recall { text: None, vector: Some(&vector), model, only: None, limit: 2 };
     assert_eq!(index.recall(writing.reading(), recall("other/2")).await.unwrap().semantic.len(), 1);
     let refused = index.recall(writing.reading(), recall(MODEL)).await.unwrap_err();
     assert_eq!(refused.reason, Reason::Conflict);
     index.remove(&writing, first).await.unwrap();
+    assert_eq!(index.model(writing.reading()).await.unwrap(), None, "no vectors are left");
     assert!(index.recall(writing.reading(), recall(MODEL)).await.unwrap().semantic.is_empty());
 }
 

@@ -189,6 +189,10 @@ impl Index for Embedded {
         self.read(reading.box_id(), OpenBox::contents).await
     }
 
+    async fn model(&self, reading: &Reading) -> Result<Option<String>, Fault> {
+        self.read(reading.box_id(), OpenBox::model).await
+    }
+
     async fn usual_language(&self, reading: &Reading) -> Result<Option<String>, Fault> {
         self.read(reading.box_id(), OpenBox::usual_language).await
     }

@@ -225,6 +225,11 @@ impl OpenBox {
     }
 
     /// The language that most of what was stored last is in.
+    /// The embedder that filled the box.
+    pub(super) fn model(&self) -> Result<Option<String>, Fault> {
+        self.read(truth::filled_by)
+    }
+
     pub(super) fn usual_language(&self) -> Result<Option<String>, Fault> {
         self.read(truth::usual_language)
     }

@@ -134,6 +134,10 @@ impl Index for Sharded {
         self.of(reading.box_id()).await?.contents(reading).await
     }
 
+    async fn model(&self, reading: &Reading) -> Result<Option<String>, Fault> {
+        self.of(reading.box_id()).await?.model(reading).await
+    }
+
     async fn usual_language(&self, reading: &Reading) -> Result<Option<String>, Fault> {
         self.of(reading.box_id()).await?.usual_language(reading).await
     }

@@ -43,6 +43,14 @@ pub(super) fn model(connection: &Connection) -> Result<Option<String>> {
         .optional()
 }
 
+/// The same, unless there are no chunks any more.
+pub(super) fn filled_by(connection: &Connection) -> Result<Option<String>> {
+    let filled = connection
+        .prepare_cached("select exists (select 1 from files where chunks > 0)")?
+        .query_row([], |row| row.get(0))?;
+    if filled { model(connection) } else { Ok(None) }
+}
+
 /// Whether a file other than this one has chunks.
 pub(super) fn others_have_chunks(connection: &Connection, file: FileId) -> Result<bool> {
     connection

@@ -9,7 +9,7 @@ use crate::{
         phrases,
         pick::{Wanted, stems},
     },
-    seams::answerer::{Passage, Piece, Side},
+    seams::answerer::{Brief, Piece, Side},
 };
 
 /// How far below an answer's a line of a comparison may be: it must name its side.
@@ -19,13 +19,14 @@ const SLACK: f32 = 1.5;
 pub(super) async fn pieces(
     extractive: &Extractive,
     sides: &[Side],
-    passages: &[Passage],
+    brief: &Brief,
     language: Language,
 ) -> Result<Vec<Piece>, Fault> {
+    let passages = &brief.passages;
     let (mut pieces, mut found) = (Vec::new(), false);
     for side in sides {
         let wanted = Wanted { question: &side.question, ..Wanted::default() };
-        let weighed = extractive.weighed(&wanted, passages).await?;
+        let weighed = extractive.weighed(&wanted, brief).await?;
         let name = stems(&side.name);
         // What names the side: it must stand in the sentence, or right above it.
         let names = |text: &str| {

@@ -6,7 +6,7 @@
 
 mod compare;
 
-use std::{collections::VecDeque, ops::Range, sync::Arc};
+use std::{collections::VecDeque, ops::Range};
 
 use async_trait::async_trait;
 use tokio::sync::Semaphore;
@@ -19,9 +19,10 @@ use super::{
 };
 use crate::{
     Fault,
+    embedders::Embedders,
     seams::{
         answerer::{Answerer, Brief, Format, Passage, Piece, Pieces, Speaker, Task},
-        embedder::{Embedder, Role},
+        embedder::Role,
     },
 };
 
@@ -41,26 +42,27 @@ const LEAST: f32 = -2.4;
 
 /// Answers by quoting.
 pub struct Extractive {
-    embedder: Arc<dyn Embedder>,
+    embedders: Embedders,
     turns: Semaphore,
 }
 
 impl Extractive {
-    /// An answerer that compares by this model.
-    pub fn new(embedder: Arc<dyn Embedder>) -> Self {
-        Extractive { embedder, turns: Semaphore::new(AT_ONCE) }
+    /// An answerer that compares by these models.
+    pub fn new(embedders: impl Into<Embedders>) -> Self {
+        Extractive { embedders: embedders.into(), turns: Semaphore::new(AT_ONCE) }
     }
 
     /// The sentences that answer, best first; none where none does.
-    async fn pick(&self, wanted: &Wanted<'_>, passages: &[Passage]) -> Result<Vec<Sentence>, Fault> {
-        Ok(chosen(self.weighed(wanted, passages).await?))
+    async fn pick(&self, wanted: &Wanted<'_>, brief: &Brief) -> Result<Vec<Sentence>, Fault> {
+        Ok(chosen(self.weighed(wanted, brief).await?))
     }
 
     /// The likeliest sentences with their sums, best first.
-    async fn weighed(&self, wanted: &Wanted<'_>, passages: &[Passage]) -> Result<Vec<Sentence>, Fault> {
+    async fn weighed(&self, wanted: &Wanted<'_>, brief: &Brief) -> Result<Vec<Sentence>, Fault> {
+        let passages = &brief.passages;
         let mut sentences = Asked::of(wanted, passages).sentences(passages);
         sentences.truncate(EMBEDDED);
-        self.compare(wanted.question, passages, &mut sentences).await?;
+        self.compare(wanted.question, brief, &mut sentences).await?;
         for sentence in &mut sentences {
             sentence.add_up(passages[sentence.passage].score);
         }
@@ -69,20 +71,16 @@ impl Extractive {
     }
 
     /// Completes the similarity by vector.
-    async fn compare(
-        &self,
-        question: &str,
-        passages: &[Passage],
-        sentences: &mut [Sentence],
-    ) -> Result<(), Fault> {
+    async fn compare(&self, question: &str, brief: &Brief, sentences: &mut [Sentence]) -> Result<(), Fault> {
         if sentences.is_empty() {
             return Ok(());
         }
+        let embedder = self.embedders.of_model(brief.model.as_deref()).await?;
         let _turn = self.turns.acquire().await.map_err(Fault::internal)?;
-        let texts = sentences.iter().map(|sentence| sentence.text(passages).to_string()).collect();
+        let texts = sentences.iter().map(|sentence| sentence.text(&brief.passages).to_string()).collect();
         let (question, sentence_vectors) = tokio::try_join!(
-            self.embedder.embed(vec![question.to_string()], Role::Query, false),
-            self.embedder.embed(texts, Role::Passage, false)
+            embedder.embed(vec![question.to_string()], Role::Query, false),
+            embedder.embed(texts, Role::Passage, false)
         )?;
         let Some(question) = question.first() else { return Ok(()) };
         for (sentence, embedding) in sentences.iter_mut().zip(sentence_vectors) {
@@ -97,10 +95,10 @@ impl Extractive {
         match &brief.task {
             Task::Answer => {
                 let wanted = wanted(brief);
-                Ok(quotes(&self.pick(&wanted, &brief.passages).await?, &brief.passages))
+                Ok(quotes(&self.pick(&wanted, brief).await?, &brief.passages))
             }
             Task::Summary => Ok(summary::pieces(&brief.passages, language)),
-            Task::Comparison(sides) => compare::pieces(self, sides, &brief.passages, language).await,
+            Task::Comparison(sides) => compare::pieces(self, sides, brief, language).await,
             Task::Beside(direction) => Ok(beside::pieces(*direction, brief)),
         }
     }

@@ -1,9 +1,15 @@
 //! What the extractive answerer picks, by words alone.
 
+use std::sync::Arc;
+
 use super::*;
 use crate::{
     ids::{ChunkId, FileId},
-    seams::{answerer::Turn, embedder::Embedding, index::Chunk},
+    seams::{
+        answerer::Turn,
+        embedder::{Embedder, Embedding},
+        index::Chunk,
+    },
 };
 
 /// Finds everything equally like.

@@ -62,6 +62,11 @@ impl Languages {
     }
 }
 
+/// The language that most of a document is surely in, as ISO 639-1 has it.
+pub fn main_language(document: &Document) -> Option<&'static str> {
+    Languages::of(document).main.and_then(|(language, _)| code(language))
+}
+
 /// The language that a text is surely in, as ISO 639-1 has it.
 pub fn language_of(text: &str) -> Option<&'static str> {
     told(window(text, 0)).and_then(|(language, _)| code(language))

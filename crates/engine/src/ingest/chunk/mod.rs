@@ -16,7 +16,7 @@ pub(crate) mod sentences;
 mod tests;
 
 use language::Languages;
-pub use language::{assume, language_of};
+pub use language::{assume, language_of, main_language};
 
 use super::bounds::MOST_PASSAGES;
 use crate::{

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{BoxName, BoxRecord, Extent, FileName, FileStatus, Metadata};
+use super::{BoxLanguage, BoxName, BoxRecord, Extent, FileName, FileStatus, Metadata};
 use crate::{
     Fault,
     access::{Reading, Writing},
@@ -19,6 +19,8 @@ use crate::{
 pub struct BoxSettings {
     /// After how many days its files are deleted.
     pub retention_days: Option<u32>,
+    /// What it is for.
+    pub language: BoxLanguage,
 }
 
 /// A box that is to arrive.

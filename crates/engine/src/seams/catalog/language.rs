@@ -3,7 +3,7 @@
 use std::{fmt, str::FromStr};
 
 use async_trait::async_trait;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{
     Fault,
@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// What a box is for. Decides which embedder fills it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum BoxLanguage {
     /// What its documents turn out to be.

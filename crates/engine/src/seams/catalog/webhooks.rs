@@ -35,7 +35,7 @@ pub enum EventKind {
 
 impl EventKind {
     /// All of them.
-    pub const ALL: [EventKind; 7] = [
+    pub const ALL: [EventKind; 8] = [
         EventKind::FileReady,
         EventKind::FileReadyWithWarnings,
         EventKind::FileFailed,

@@ -1,4 +1,4 @@
-//! `/boxes` and `/boxes/{box_id}`: the boxes a key may be used on; founding, renaming and deleting one.
+//! `/boxes` and `/boxes/{box_id}`: the boxes a key may be used on; founding, changing and deleting one.
 
 use axum::{
     extract::State,
@@ -9,7 +9,7 @@ use engine::{
     Fault,
     access::{Caller, Reading, Role, no_such_box},
     ids::BoxId,
-    seams::catalog::{BoxName, BoxRecord},
+    seams::catalog::{BoxLanguage, BoxName, BoxRecord},
 };
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -36,6 +36,9 @@ pub(super) struct BoxObject {
     #[schema(value_type = String, example = "box_019388f0a5c07d2e8a6b3c1d2e3f4a5b")]
     box_id: BoxId,
     name: String,
+    /// auto, english or multilingual
+    #[schema(value_type = String, example = "auto")]
+    language: BoxLanguage,
     #[schema(value_type = Option<String>, example = "owner")]
     role: Option<Role>,
     /// How many files it has.
@@ -58,6 +61,7 @@ fn object(record: BoxRecord, role: Option<Role>, files: u64) -> BoxObject {
     BoxObject {
         box_id: record.id,
         name: record.name.as_str().to_string(),
+        language: record.language,
         role,
         files,
         retention_days: record.retention_days,
@@ -112,10 +116,18 @@ pub(super) struct NewBox {
     /// What people call it, 1 to 200 characters.
     #[schema(example = "Manuals")]
     name: String,
+    /// `english` and `multilingual` choose the model that searches by meaning; `auto`, which it is if left out, leaves that to
+    /// what the documents turn out to be.
+    #[schema(example = "auto")]
+    language: Option<String>,
 }
 
 fn parse_name(name: &str) -> Result<BoxName, Fault> {
     name.parse().map_err(|wrong: String| Fault::invalid("name", wrong))
+}
+
+fn parse_language(language: &str) -> Result<BoxLanguage, Fault> {
+    language.parse().map_err(|wrong: String| Fault::invalid("language", wrong))
 }
 
 /// Creates a box, which the user of the key owns. The key needs the permission `manage` and must be valid for all boxes.
@@ -128,7 +140,9 @@ pub(super) async fn add(
     actor: Actor,
     body: JsonBody<NewBox>,
 ) -> Result<Response, Failure> {
-    let record = manage::boxes::add(&actor.by(), &acting, parse_name(&body.value.name)?).await?;
+    let NewBox { name, language } = &body.value;
+    let language = language.as_deref().map(parse_language).transpose()?.unwrap_or_default();
+    let record = manage::boxes::add(&actor.by(), &acting, parse_name(name)?, language).await?;
     let founded = Founded(record.id);
     let made = Success::with_warnings(object(record, Some(Role::Owner), 0), body.warnings);
     let mut response = (StatusCode::CREATED, made).into_response();
@@ -141,6 +155,8 @@ pub(super) async fn add(
 pub(super) struct BoxChanges {
     /// A new name, 1 to 200 characters.
     name: Option<String>,
+    /// auto, english or multilingual. Where that takes another model, the box is indexed again, and searched meanwhile as it is.
+    language: Option<String>,
     /// After how many days its files are deleted, 1 to 36500, counted from their last upload; null: never. Files that are
     /// older already are deleted at once.
     #[serde(rename = "retentionDays", default, deserialize_with = "body::given")]
@@ -163,8 +179,14 @@ pub(super) async fn change(
     actor: Actor,
     body: JsonBody<BoxChanges>,
 ) -> Reply<BoxObject> {
-    if let Some(name) = &body.value.name {
-        manage::boxes::rename(&actor.by(), &managing, parse_name(name)?).await?;
+    // Before anything is changed: one wrong value refuses all of it.
+    let name = body.value.name.as_deref().map(parse_name).transpose()?;
+    let language = body.value.language.as_deref().map(parse_language).transpose()?;
+    if let Some(language) = language {
+        manage::boxes::set_language(&actor.by(), &managing, language).await?;
+    }
+    if let Some(name) = name {
+        manage::boxes::rename(&actor.by(), &managing, name).await?;
     }
     if let Some(days) = body.value.retention_days {
         manage::boxes::keep_for(&actor.by(), &managing, days).await?;

@@ -36,8 +36,8 @@ pub(super) struct EmbeddingsBody {
     /// A text, or up to 2,048 of them.
     #[schema(value_type = Object, example = json!(["How long is the warranty?"]))]
     input: Option<Value>,
-    /// Any name: there is one model.
-    #[expect(dead_code, reason = "clients always send it")]
+    /// `quire-multi-1`, or what the server calls its model for other languages; any other name is the usual model.
+    #[schema(value_type = Option<String>)]
     #[serde(default)]
     model: Option<Value>,
     /// float or base64
@@ -109,8 +109,9 @@ pub(super) async fn embed(
     payer: Payer,
     body: JsonBody<EmbeddingsBody>,
 ) -> Result<Json<EmbeddingList>, Failure> {
-    let EmbeddingsBody { input, encoding_format, dimensions, input_type, .. } = body.value;
-    let embedder = &app.ingest.embedder;
+    let EmbeddingsBody { input, model, encoding_format, dimensions, input_type, .. } = body.value;
+    let named = model.as_ref().and_then(Value::as_str);
+    let embedder = app.ingest.embedders.of_model(named).await?;
     let own = embedder.dimensions();
     if let Some(wanted) = dimensions.filter(|&wanted| wanted != own) {
         let cause = format!(

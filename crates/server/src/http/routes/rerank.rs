@@ -112,7 +112,7 @@ pub(super) async fn rerank(
 
 /// What it costs to read these texts, and the texts again.
 async fn priced(app: &App, query: String, texts: Vec<String>) -> Result<(u64, Vec<String>), Fault> {
-    let embedder = app.ingest.embedder.clone();
+    let embedder = app.ingest.embedders.usual().clone();
     blocking::run(move |_| {
         let tokens: Vec<usize> = texts.iter().map(|text| embedder.count_tokens(text)).collect();
         (cost::rerank(embedder.count_tokens(&query), &tokens), texts)
@@ -130,7 +130,7 @@ async fn scores(app: &App, query: &str, texts: &[String]) -> Result<(String, Vec
         }
         return Ok((reranker.id().to_string(), scores));
     }
-    let embedder = &app.ingest.embedder;
+    let embedder = app.ingest.embedders.usual();
     let question = embedder.embed(vec![query.to_string()], Role::Query, false).await?;
     let question = question.first().ok_or_else(|| Fault::internal("no vector for a query"))?;
     for some in texts.chunks(TEXTS_AT_ONCE) {

@@ -12,7 +12,7 @@ use engine::{
         catalog::{FileRecord, Metadata, Operation},
         index::Correction,
     },
-    search::{Context, Highlight, Hit, Mode, Ranks, Scores, SearchHits, SearchRequest, WhyNot},
+    search::{Context, Highlight, Hit, Mode, Models, Ranks, Scores, SearchHits, SearchRequest, WhyNot},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -105,6 +105,11 @@ struct QueryResult {
     /// Words that the box does not have, and those of the box that were searched for instead; with `explain` only.
     #[serde(skip_serializing_if = "Option::is_none")]
     corrected: Option<Vec<CorrectedObject>>,
+    /// What the boxes were searched with: the embedder that filled them, and the cross-encoder that read after it. Where that is
+    /// null, late interaction alone reranked; with `explain` only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Vec<Object>>)]
+    models: Option<Vec<Models>>,
 }
 
 /// A word that was taken for a misspelling of another.
@@ -283,7 +288,7 @@ async fn answer(
 
 impl QueryResult {
     fn nothing(query: String) -> Self {
-        QueryResult { query, count: 0, documents: Vec::new(), why_not: None, corrected: None }
+        QueryResult { query, count: 0, documents: Vec::new(), why_not: None, corrected: None, models: None }
     }
 }
 
@@ -367,7 +372,8 @@ async fn present(
     }
     let why_not = explain.then(|| found.why_not.iter().map(WhyNotObject::of).collect());
     let corrected = explain.then(|| found.corrected.into_iter().map(CorrectedObject::of).collect());
-    Ok(QueryResult { query, count: documents.len(), documents, why_not, corrected })
+    let models = explain.then_some(found.models);
+    Ok(QueryResult { query, count: documents.len(), documents, why_not, corrected, models })
 }
 
 impl ChunkObject {

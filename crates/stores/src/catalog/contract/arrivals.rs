@@ -6,7 +6,7 @@ use engine::{
     Reason,
     access::Writing,
     ids::{BoxId, FileId},
-    seams::catalog::{ArrivingFile, BoxSettings, Extent, FileStatus, NewArrival},
+    seams::catalog::{ArrivingFile, BoxLanguage, BoxSettings, Extent, FileStatus, NewArrival},
 };
 use jiff::Timestamp;
 
@@ -20,7 +20,7 @@ fn arrival(id: BoxId) -> NewArrival {
         name: "arrived".parse().unwrap(),
         created_at: Timestamp::from_second(1_000).unwrap(),
         notes: [("purpose".to_string(), "test".into())].into(),
-        settings: BoxSettings { retention_days: Some(90) },
+        settings: BoxSettings { retention_days: Some(90), language: BoxLanguage::English },
     }
 }
 

@@ -265,6 +265,12 @@ impl Index for Postgres {
         Ok(read::contents(&connection, reading.box_id(), self.draft).await?)
     }
 
+    async fn model(&self, reading: &Reading) -> Result<Option<String>, Fault> {
+        let box_id = reading.box_id();
+        let content = self.read(box_id, |connection| self.content(connection, box_id)).await?;
+        Ok(content.filter(|content| content.chunks > 0).and_then(|content| content.model))
+    }
+
     async fn usual_language(&self, reading: &Reading) -> Result<Option<String>, Fault> {
         let box_id = reading.box_id();
         let content = self.read(box_id, |connection| self.content(connection, box_id)).await?;

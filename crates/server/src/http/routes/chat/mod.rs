@@ -108,7 +108,7 @@ pub(crate) async fn reply(
     let chat = app.chat.clone();
     let answering = async move { chat.ask_across(&readings, request, turn).await };
     match stream {
-        true => answer::streamed(head, answering, charge, usage).await,
+        true => Box::pin(answer::streamed(head, answering, charge, usage)).await,
         false => answer::whole(head, answering.await?, charge).await,
     }
 }

@@ -284,7 +284,7 @@ impl Call {
     async fn list_boxes(&self) -> Result<Done, Fault> {
         let records = self.app.catalog.boxes_of(&self.boxes(Permission::Read, None).await?).await?;
         let boxes = records.iter().map(|record| {
-            json!({"id": record.id, "name": record.name.as_str(), "role": self.caller.role(record.id),
+            json!({"id": record.id, "name": record.name.as_str(), "language": record.language, "role": self.caller.role(record.id),
                 "created_at": record.created_at})
         });
         Ok(Done::free(json!({"boxes": boxes.collect::<Vec<_>>()})))

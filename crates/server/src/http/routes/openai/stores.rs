@@ -10,7 +10,7 @@ use engine::{
     access::{Reading, no_such_box},
     ids::BoxId,
     permissions::Permission,
-    seams::catalog::{BoxName, BoxRecord, BoxTotals, Metadata},
+    seams::catalog::{BoxLanguage, BoxName, BoxRecord, BoxTotals, Metadata},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -155,7 +155,7 @@ pub(super) async fn create(
     for id in &files {
         named::find(&app, &caller, id).await?;
     }
-    let record = manage::boxes::add(&actor.by(), &acting, name).await?;
+    let record = manage::boxes::add(&actor.by(), &acting, name, BoxLanguage::Auto).await?;
     // What the key may do in the new box is known to the next look at the key.
     let caller = auth::usable(&app, &caller.prefix).await?;
     let managing = caller.may_manage(record.id)?;

@@ -1,0 +1,193 @@
+//! The embedders of a server: the usual one, and one for other languages that is loaded when a box first needs it.
+
+use std::sync::Arc;
+
+use tokio::sync::OnceCell;
+
+use crate::{
+    Fault,
+    seams::{catalog::BoxLanguage, embedder::Embedder},
+};
+
+/// Loads a model. Takes long, so it is never called on the async threads.
+pub type Load = Arc<dyn Fn() -> Result<Arc<dyn Embedder>, Fault> + Send + Sync>;
+
+/// Which embedder fills and searches which box. Cheap to clone; clones share what was loaded.
+#[derive(Clone)]
+pub struct Embedders {
+    usual: Arc<dyn Embedder>,
+    multilingual: Option<Arc<Later>>,
+    /// Whether boxes turn multilingual by themselves.
+    by_itself: bool,
+}
+
+/// An embedder that is loaded once, by whoever needs it first.
+struct Later {
+    id: String,
+    load: Load,
+    loaded: OnceCell<Arc<dyn Embedder>>,
+}
+
+impl Embedders {
+    /// One embedder for all boxes.
+    pub fn one(usual: Arc<dyn Embedder>) -> Self {
+        Embedders { usual, multilingual: None, by_itself: true }
+    }
+
+    /// The same with one of this id for boxes in other languages. Where the usual one is that already, there is no other.
+    pub fn with_multilingual(self, id: String, load: Load) -> Self {
+        let later = (self.usual.id() != id).then(|| Later { id, load, loaded: OnceCell::new() });
+        Embedders { multilingual: later.map(Arc::new), ..self }
+    }
+
+    /// The same, but boxes turn multilingual only when somebody asks for it: for a usual embedder that may know more than English.
+    pub fn only_on_request(self) -> Self {
+        Embedders { by_itself: false, ..self }
+    }
+
+    /// Whether boxes turn multilingual by themselves, once their documents are.
+    pub fn turn_by_themselves(&self) -> bool {
+        self.by_itself && self.multilingual.is_some()
+    }
+
+    /// What fills boxes unless they are multilingual; tokens are counted by it everywhere.
+    pub fn usual(&self) -> &Arc<dyn Embedder> {
+        &self.usual
+    }
+
+    /// The id of the one for other languages, if there is one.
+    pub fn multilingual_id(&self) -> Option<&str> {
+        self.multilingual.as_ref().map(|later| later.id.as_str())
+    }
+
+    /// Whether boxes can be for this language here.
+    pub fn can(&self, language: BoxLanguage) -> Result<(), Fault> {
+        match language == BoxLanguage::Multilingual && self.multilingual.is_none() {
+            true => Err(no_multilingual()),
+            false => Ok(()),
+        }
+    }
+
+    /// What fills a box that is empty.
+    pub async fn for_new(&self, multilingual: bool) -> Result<Arc<dyn Embedder>, Fault> {
+        match self.multilingual.as_ref().filter(|_| multilingual) {
+            Some(later) => later.get().await,
+            None => Ok(self.usual.clone()),
+        }
+    }
+
+    /// The one of this id; the usual one where nothing is known of it, which the index then refuses.
+    pub async fn of_model(&self, id: Option<&str>) -> Result<Arc<dyn Embedder>, Fault> {
+        self.for_new(id.is_some() && id == self.multilingual_id()).await
+    }
+}
+
+impl Later {
+    async fn get(&self) -> Result<Arc<dyn Embedder>, Fault> {
+        let load = || async {
+            let load = self.load.clone();
+            // On an ordinary thread: those of the model come from it, and are not to step back.
+            tokio::task::spawn_blocking(move || load()).await.map_err(Fault::internal)?
+        };
+        self.loaded.get_or_try_init(load).await.cloned()
+    }
+}
+
+/// What is said where boxes cannot be multilingual.
+pub fn no_multilingual() -> Fault {
+    Fault::invalid(
+        "language",
+        "this server has no multilingual model, so `language` cannot be `multilingual`",
+    )
+    .hint("the operator names one in models.multilingual")
+}
+
+impl From<Arc<dyn Embedder>> for Embedders {
+    fn from(usual: Arc<dyn Embedder>) -> Self {
+        Embedders::one(usual)
+    }
+}
+
+impl<E: Embedder + 'static> From<Arc<E>> for Embedders {
+    fn from(usual: Arc<E>) -> Self {
+        Embedders::one(usual)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use async_trait::async_trait;
+
+    use super::*;
+    use crate::{
+        Reason,
+        seams::embedder::{Embedding, Role},
+    };
+
+    struct Named(&'static str);
+
+    #[async_trait]
+    impl Embedder for Named {
+        fn id(&self) -> &str {
+            self.0
+        }
+
+        fn dimensions(&self) -> usize {
+            1
+        }
+
+        fn max_tokens(&self) -> usize {
+            1
+        }
+
+        fn count_tokens(&self, _: &str) -> usize {
+            1
+        }
+
+        async fn embed(&self, _: Vec<String>, _: Role, _: bool) -> Result<Vec<Embedding>, Fault> {
+            Ok(Vec::new())
+        }
+    }
+
+    #[tokio::test]
+    async fn the_second_one_is_loaded_once_and_only_when_it_is_needed() {
+        let loads = Arc::new(AtomicUsize::new(0));
+        let counted = loads.clone();
+        let load: Load = Arc::new(move || {
+            counted.fetch_add(1, Ordering::Relaxed);
+            Ok(Arc::new(Named("multi")))
+        });
+        let embedders = Embedders::from(Arc::new(Named("english"))).with_multilingual("multi".into(), load);
+        for known in [None, Some("english"), Some("of another server")] {
+            assert_eq!(embedders.of_model(known).await.unwrap().id(), "english");
+        }
+        assert_eq!(loads.load(Ordering::Relaxed), 0);
+        let all = futures::future::join_all((0..8).map(|_| embedders.of_model(Some("multi")))).await;
+        assert!(all.into_iter().all(|found| found.unwrap().id() == "multi"));
+        assert_eq!(embedders.clone().for_new(true).await.unwrap().id(), "multi");
+        assert_eq!(loads.load(Ordering::Relaxed), 1);
+    }
+
+    #[tokio::test]
+    async fn one_that_cannot_be_loaded_is_tried_again() {
+        let tries = AtomicUsize::new(0);
+        let load: Load = Arc::new(move || match tries.fetch_add(1, Ordering::Relaxed) {
+            0 => Err(Fault::internal("no memory")),
+            _ => Ok(Arc::new(Named("multi"))),
+        });
+        let embedders = Embedders::from(Arc::new(Named("english"))).with_multilingual("multi".into(), load);
+        assert!(embedders.for_new(true).await.is_err());
+        assert_eq!(embedders.for_new(true).await.unwrap().id(), "multi");
+    }
+
+    #[test]
+    fn a_box_cannot_be_for_what_there_is_no_model_for() {
+        let one = Embedders::from(Arc::new(Named("english")));
+        assert_eq!(one.can(BoxLanguage::Multilingual).unwrap_err().reason, Reason::InvalidParameter);
+        assert!(one.can(BoxLanguage::Auto).is_ok() && one.can(BoxLanguage::English).is_ok());
+        let same = one.with_multilingual("english".into(), Arc::new(|| Err(no_multilingual())));
+        assert!(same.multilingual_id().is_none());
+    }
+}
