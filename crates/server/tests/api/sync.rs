@@ -135,6 +135,9 @@ fn many_deletions_need_a_word_and_a_missing_folder_deletes_nothing() {
     fs::rename(&away, &stage.folder).unwrap();
     assert_eq!(counts(&stage.sync(&["--yes"])), [0, 0, 0, 11, 0, 1]);
     assert_eq!(stage.held().len(), 1);
+    stage.write("0.txt", "");
+    assert_eq!(counts(&stage.sync(&["--yes"])), [0; 6]);
+    assert_eq!(stage.held().len(), 1, "a file that cannot be read is not gone");
 }
 
 #[test]

@@ -61,7 +61,7 @@ pub(super) async fn run(global: &Global, sync: Sync) -> Result<ExitCode, Fault> 
     let (local, skipped) = syncing.read(&look, look.files.keys()).await?;
     drop(working);
     syncing.local = local;
-    let plan = Plan::new(&syncing.local, &syncing.kept);
+    let plan = syncing.plan(&skipped);
     if plan.deletes_much(&syncing.kept) && !sync.yes {
         let (gone, source) = (plan.removed.len(), &syncing.source);
         output::confirm(&format!(
@@ -147,6 +147,13 @@ impl Syncing {
         let (contents, hashes, skipped) = read.await.map_err(Fault::internal)?;
         self.contents = contents;
         Ok((hashes, skipped))
+    }
+
+    /// What must be done. A file that is there and cannot be read stays as the box has it: it is not gone.
+    fn plan(&self, unread: &[(String, String)]) -> Plan {
+        let unread: HashSet<String> = unread.iter().map(|(path, _)| external_id(path)).collect();
+        let kept = self.kept.iter().filter(|file| !unread.contains(&file.external_id));
+        Plan::new(&self.local, &kept.cloned().collect::<Vec<_>>())
     }
 
     /// Does what the plan says: first what adds, last what takes away.
@@ -269,7 +276,7 @@ impl Syncing {
             }
             let (hashes, skipped) = self.read(&now, now.files.keys()).await?;
             self.local = hashes;
-            let mut plan = Plan::new(&self.local, &self.kept);
+            let mut plan = self.plan(&skipped);
             if !yes && plan.deletes_much(&self.kept) {
                 let much = std::mem::take(&mut plan.removed).len();
                 if std::mem::replace(&mut held_back, much) != much {
