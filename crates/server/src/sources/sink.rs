@@ -84,6 +84,10 @@ impl<'a> Sink<'a> {
             return Ok(());
         }
         if arrived.bytes.is_empty() || parsers::kind::sniff(&arrived.bytes, &arrived.file_name).is_err() {
+            // Of a file that could be read before, that is worth a word; it is not gone.
+            if self.known.contains_key(&name) {
+                self.failed(&name, "it is empty now, or of a kind that cannot be read");
+            }
             return Ok(());
         }
         self.seen.insert(name.clone());

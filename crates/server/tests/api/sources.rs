@@ -214,6 +214,8 @@ async fn a_box_follows_the_pages_of_a_site() {
     let source = followed.again("").await;
     assert_eq!(counts(&source), [0, 0, 0, 1, 0, 1], "{source}");
     assert!(source["failed"][0]["error"].as_str().unwrap().contains("500"));
+    site.answer("/docs/two", 200, "content-type: text/html\r\n");
+    assert_eq!(counts(&followed.again("").await), [0, 0, 0, 1, 0, 1], "nor is what is empty for now");
     site.answer("/docs/", 503, "");
     let source = followed.again("").await;
     assert!(source["error"].as_str().unwrap().contains("503"), "{source}");
