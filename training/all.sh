@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# From the data to the shipped cross-encoder: training/all.sh W STEP…, the steps in the order they stand here.
+# From the data to the shipped cross-encoders: training/all.sh W STEP…, the steps in the order they stand here.
 # One GPU, about twenty-five minutes of an H200. models/quire-embed-1 is scored as it is.
 set -euo pipefail
 mkdir -p "$1"
@@ -56,6 +56,12 @@ export_models() {
     cp "$work"/scores_v/*.npz "$work"/scores_t2/*.npz "$work/scores_all"
     rm -f "$work"/scores_all/xquad-{de,en,es}.npz
     run calibrate.py "$work/scores_all" --draw ../docs/calibration.svg
+}
+
+# The answer picker, from the cross-encoder that ships. SETS holds the sets with marked answers (README.md).
+picker() {
+    run pick_data.py "$SETS" "$DATA" "$work"
+    run train_pick.py "$work" ../models/quire-rerank-1 ../models/quire-pick-1 --judge-start --steps 3239
 }
 
 for step in "$@"; do "$step"; done

@@ -6,6 +6,7 @@ has to be fetched.
 """
 import glob
 import json
+import lzma
 import os
 import random
 import re
@@ -55,6 +56,20 @@ def data(folder):
               "relevant": [{at: 1} for at in range(6)], "boxes": None}
     write_json(f"{folder}/sets/docs.json.gz", judged)
     return len(passages[:80])
+
+
+def picks(work):
+    """Sections as documents whose first sentence is asked for."""
+    documents, questions = [], []
+    for passage, query in zip(text.read_lines(f"{work}/passages.jsonl.gz"), text.read_lines(f"{work}/queries.jsonl.gz")):
+        parts = text.sentences(passage["text"])[:5]
+        documents.append(["", [[part, "", ""] for part in parts]])
+        at = len(documents) - 1
+        asked = text.keywords(parts[0], random.Random(1)) or query["query"]
+        questions.append({"set": "docs", "question": asked, "own": at, "right": [[at, 0]], "doubtful": [],
+                          "wrong": [[max(0, at - 1), 0]] if at else [], "group": str(at)})
+    with lzma.open(f"{work}/picks.json.xz", "wt", encoding="utf-8") as file:
+        json.dump({"documents": documents, "questions": questions}, file)
 
 
 def teacher(path, width=48, layers=2):
@@ -119,6 +134,9 @@ def main():
                                 "--rate", 3e-4))
     falls("late interaction", step("train_late", work, start, f"{work}/taught.npz", f"{work}/late.st", "--steps", 9, "--batch", 6,
                                    "--list", 4, "--rate", 3e-5))
+    picks(work)
+    falls("picker", step("train_pick", work, f"{ROOT}/models/quire-rerank-1", f"{folder}/models/quire-pick-1", "--steps", 12, *few,
+                         "--rate", 2e-4))
     step("export", start, f"{work}/late.st", f"{work}/cross.st", f"{folder}/models")
     agrees(f"{work}/late.st", f"{folder}/models", start)
     step("score", work, start, f"{folder}/models/quire-embed-1", f"{work}/staged")

@@ -1,0 +1,183 @@
+"""Trains the answer picker: of the sentences and rows that may answer a question, the one that does, or none.
+
+Usage: python training/train_pick.py WORK START OUT [--steps N | --seconds N] [--share S] …
+WORK holds what pick_data.py wrote, START is the folder of the cross-encoder to go on from.
+Softmax over a list and "none of them", whose logit is 0, so that saying nothing is one of the choices; beside it binary loss for
+every candidate. Every twentieth group of a trained set is held out; the sets in JUDGED are never trained on. In the end
+the weights are put between START's and the trained ones (--share), which keeps more of what START knew of other domains. OUT gets
+the model as it ships, WORK/pick_scores.npz the logits of all candidates of the judged and held-out questions.
+"""
+import argparse
+import json
+import lzma
+import os
+import random
+import shutil
+import zlib
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+from common import checkpoint, log
+from descent import add_arguments, descend
+from export import shipped, whole, write
+from model import DEVICE, CrossEncoder, dense
+from tokens import Tokens, by_budget, pairs, tokenizer
+
+JUDGED = ("xquad", "tatqa", "covidqa", "policyqa")
+TIMES = {"tables": 3, "fetaqa": 2, "qed": 2, "medquad": 0.6, "es": 0.7, "zh": 0.8}  # how often in an epoch; 1 otherwise
+MARK = " ‖ "  # between a sentence and what stands around it; crates/engine/src/chat/extract/judge.rs writes the same
+BEFORE, AFTER = 24, 14  # words of the neighbours
+PAIR_TOKENS = 224
+SETTINGS = {"id": "quire-pick-1", "max_tokens": 256, "tables": "../quire-tables-1.safetensors"}
+NONE = 0.2  # share of answerable questions that are asked without their answer
+
+
+def around(title, unit):
+    """A unit as the picker reads it."""
+    said, before, after = unit
+    before, after = before.split()[-BEFORE:], after.split()[:AFTER]
+    return f"{said}{MARK}{title}{MARK}{' '.join(before)}{MARK}{' '.join(after)}"
+
+
+class Picks:
+    def __init__(self, work, folder):
+        with lzma.open(f"{work}/picks.json.xz", "rt", encoding="utf-8") as file:
+            found = json.load(file)
+        self.questions, texts, self.starts = found["questions"], [], []
+        for at, (title, units) in enumerate(found["documents"]):
+            self.starts.append(len(texts))
+            title = "" if at % 3 == 0 else title  # not every document has headings
+            texts += [around(title, unit) for unit in units]
+        self.sizes = [len(units) for _, units in found["documents"]]
+        made = tokenizer(folder)
+        self.units = Tokens.of(made, texts, 200)
+        self.asked = Tokens.of(made, [question["question"] for question in self.questions], 64)
+        for question in self.questions:
+            place = lambda part: [self.starts[document] + unit for document, unit in question[part]]
+            right, doubtful, wrong = place("right"), place("doubtful"), place("wrong")
+            own = range(self.starts[question["own"]], self.starts[question["own"]] + self.sizes[question["own"]])
+            known = {*right, *doubtful}
+            question.update(right=right, wrong=wrong, beside=[at for at in own if at not in known])
+
+    def is_held_out(self, question):
+        return zlib.crc32(question["group"].encode()) % 20 == 0
+
+
+class Lists:
+    """Draws lists: the right unit first, or -1 in its place where there is none."""
+
+    def __init__(self, picks, count, seed):
+        self.picks, self.count, self.rng, self.waiting = picks, count, random.Random(seed), []
+
+    def epoch(self):
+        rng, kept = self.rng, []
+        for at, question in enumerate(self.picks.questions):
+            if question["set"] in JUDGED or self.picks.is_held_out(question):
+                continue
+            times = TIMES.get(question["set"], 1)
+            kept += [at] * (int(times) + (rng.random() < times - int(times)))
+        rng.shuffle(kept)
+        return kept
+
+    def next(self, batch):
+        while len(self.waiting) < batch:
+            self.waiting.extend(self.epoch())
+        taken, self.waiting = self.waiting[:batch], self.waiting[batch:]
+        return taken, np.array([self.drawn(self.picks.questions[at]) for at in taken])
+
+    def drawn(self, question):
+        rng, room = self.rng, self.count - 1
+        first = -1 if not question["right"] or rng.random() < NONE else rng.choice(question["right"])
+        beside = rng.sample(question["beside"], min(len(question["beside"]), room * 2 // 3))
+        wrong = question["wrong"][:room]
+        others = beside + rng.sample(wrong, min(len(wrong), room - len(beside)))
+        while len(others) < room:  # of anywhere
+            others.append(rng.randrange(len(self.picks.units.lengths)))
+        return [first, *others]
+
+
+def loss_of(scores, there):
+    """`there`: whether the first of each list is a candidate at all."""
+    null = torch.zeros_like(scores[:, :1])
+    choices = torch.cat([null, scores.masked_fill(~there, -1e4)], 1)
+    choice = F.cross_entropy(choices, there[:, 0].long())
+    wanted = torch.zeros_like(scores)
+    wanted[:, 0] = 1
+    return choice + 0.5 * F.binary_cross_entropy_with_logits(scores, wanted, there.float())
+
+
+@torch.no_grad()
+def judge(network, picks):
+    """Logits of every candidate of the judged and held-out questions, and how often the best one of each is right."""
+    network.eval()
+    rows = [(at, place, kind) for at, question in enumerate(picks.questions)
+            if question["set"] in JUDGED or picks.is_held_out(question)
+            for kind, part in ((2, question["right"]), (1, question["beside"]), (0, question["wrong"])) for place in part]
+    asked, units, kinds = (np.array(column) for column in zip(*rows))
+    scores = np.zeros(len(rows), np.float32)
+    for group in by_budget(picks.units.lengths[units] + picks.asked.lengths[asked], 60_000):
+        scores[group] = network(pairs(picks.asked, asked[group], picks.units, units[group], PAIR_TOKENS)).float().cpu().numpy()
+    names = np.array([picks.questions[at]["set"] for at in asked])
+    for name in sorted(set(names)):
+        right, told, best_right, best_without = [], [], [], []
+        mine = np.flatnonzero(names == name)
+        for rows in np.split(mine, np.flatnonzero(np.diff(asked[mine])) + 1):
+            answers = kinds[rows] == 2
+            if answers.any():
+                own = rows[kinds[rows] > 0]
+                right.append(kinds[own[scores[own].argmax()]] == 2)
+                told.append(kinds[rows[scores[rows].argmax()]] == 2)
+                best_right.append(scores[rows[answers]].max())
+            if (~answers).any():
+                best_without.append(scores[rows[kinds[rows] == 0]].max() if (kinds[rows] == 0).any() else -9)
+        share = lambda values: f"{100 * np.mean(values):.1f}%" if values else "-"
+        log(f"{name}: {len(right)} questions, right in its passage {share(right)}, among near ones {share(told)}; answers above 0 "
+            f"{share([value > 0 for value in best_right])}, near ones without an answer below 0 {share([value < 0 for value in best_without])}")
+    network.train()
+    return {"question": asked, "unit": units, "kind": kinds, "score": scores, "set": names}
+
+
+def main():
+    arguments = argparse.ArgumentParser()
+    for name in ("work", "start", "out"):
+        arguments.add_argument(name)
+    arguments.add_argument("--share", type=float, default=0.6, help="of what was trained; the rest is START's")
+    arguments.add_argument("--judge-start", action="store_true", help="judge the cross-encoder that training starts from, too")
+    add_arguments(arguments, rate=6e-5, batch=64, length=10, seed=1)
+    options = arguments.parse_args()
+    torch.manual_seed(options.seed)
+    os.makedirs(options.out, exist_ok=True)
+    start = checkpoint(options.start)
+    picks = Picks(options.work, options.start)
+    log("questions", len(picks.questions), "units", len(picks.units.lengths), "tokens", int(picks.units.lengths.sum()))
+    network = CrossEncoder(start).to(DEVICE).train()
+    if options.judge_start:
+        judge(network, picks)
+    lists = Lists(picks, options.list, options.seed)
+    log("lists in an epoch", len(lists.epoch()))
+
+    def next_loss():
+        taken, drawn = lists.next(options.batch)
+        there = torch.as_tensor(drawn >= 0).to(DEVICE)
+        packed = pairs(picks.asked, np.repeat(taken, options.list), picks.units, drawn.clip(0).ravel(), PAIR_TOKENS)
+        scores = network(packed).view(len(taken), options.list)
+        return loss_of(scores, there), lambda: f"right {((scores.argmax(1) == 0) & there[:, 0]).float().sum().item() / max(1, there[:, 0].sum().item()):.2f}"
+
+    descend(network, options, next_loss)
+    tables = {name: value for name, value in start.items() if name.startswith("embeddings.")}
+    mixed = {**tables, **{name: options.share * value.cpu() + (1 - options.share) * dense(start, name)
+                          for name, value in network.named().items()}}
+    write(f"{options.out}/model.safetensors", shipped(mixed))
+    for name in ("config.json", "tokenizer.json"):
+        shutil.copyfile(f"{options.start}/{name}", f"{options.out}/{name}")
+    with open(f"{options.out}/quire.json", "w", encoding="utf-8") as file:
+        json.dump(SETTINGS, file, indent=2)
+        file.write("\n")
+    log("as it ships:")
+    np.savez_compressed(f"{options.work}/pick_scores.npz", **judge(CrossEncoder(whole(mixed)).to(DEVICE), picks))
+
+
+if __name__ == "__main__":
+    main()
