@@ -92,15 +92,15 @@ pub struct Chat {
 }
 
 impl Chat {
-    /// A chat that searches and reads these, and answers by this answerer.
+    /// A chat that searches and reads these, and answers by this answerer, or by quoting.
     pub fn new(
         search: Search,
         index: Arc<dyn Index>,
         catalog: Arc<dyn Catalog>,
         embedders: Embedders,
         answerer: Arc<dyn Answerer>,
+        quoting: Arc<Extractive>,
     ) -> Self {
-        let quoting = Arc::new(Extractive::new(embedders.clone()));
         Chat { search, index, catalog, embedders, answerer, quoting }
     }
 

@@ -29,6 +29,20 @@ struct Fit {
 
 const FIT: Fit = Fit { constant: -7.24, shared: 3.67, cosine: 4.19, kind: 0.68, passage: 3.88 };
 
+/// The same where a model has judged the sentence.
+struct JudgedFit {
+    constant: f32,
+    judged: f32,
+    shared: f32,
+    kind: f32,
+    passage: f32,
+    /// What the plain rules count.
+    rules: f32,
+}
+
+const JUDGED: JudgedFit =
+    JudgedFit { constant: -2.1, judged: 0.35, shared: 2.68, kind: 0.38, passage: 1.04, rules: 0.7 };
+
 /// What the plain rules add.
 struct Nudge {
     /// "212 nurses", where it is asked how many nurses.
@@ -87,6 +101,10 @@ pub(super) struct Sentence {
     /// Share of the question's words, weighed by rarity, that it has.
     pub(super) shared: f32,
     pub(super) cosine: f32,
+    /// How surely a model says that it answers, where one was asked: a logit.
+    pub(super) judged: Option<f32>,
+    /// What stands right before and after it; of a row that reads as one cell, the whole row.
+    pub(super) beside: (String, String),
     /// Whether it holds the kind of thing that is asked for.
     kind: f32,
     /// What the plain rules say.
@@ -95,8 +113,17 @@ pub(super) struct Sentence {
 }
 
 impl Sentence {
-    /// Completes the sum, once the similarity by vector is known.
+    /// Completes the sum, once a model has judged it or the similarity by vector is known.
     pub(super) fn add_up(&mut self, score: f32) {
+        if let Some(judged) = self.judged {
+            self.sum = JUDGED.constant
+                + JUDGED.judged * judged
+                + JUDGED.shared * self.shared
+                + JUDGED.kind * self.kind
+                + JUDGED.passage * score
+                + JUDGED.rules * self.nudge;
+            return;
+        }
         self.sum = FIT.constant
             + FIT.shared * self.shared
             + FIT.cosine * self.cosine
@@ -196,12 +223,20 @@ impl<'a> Asked<'a> {
         let mut sentences = Vec::new();
         for (at, passage) in passages.iter().enumerate() {
             let around = Around::of(passage);
-            for unit in units::of(&passage.chunk) {
+            let units = units::of(&passage.chunk);
+            for (number, unit) in units.iter().enumerate() {
                 let mut sentence = match &unit.row {
-                    Some(row) => self.row(row, &unit, passage, &around),
-                    None => self.prose(&unit, passage, &around),
+                    Some(row) => self.row(row, unit, passage, &around),
+                    None => self.prose(unit, passage, &around),
                 };
                 sentence.passage = at;
+                if unit.row.is_none() {
+                    let said = |at: Option<usize>| {
+                        let place = at.and_then(|at| units.get(at)).map(|unit| unit.place.clone());
+                        place.map_or(String::new(), |place| passage.chunk.text[place].to_string())
+                    };
+                    sentence.beside = (said(number.checked_sub(1)), said(Some(number + 1)));
+                }
                 sentence.sum = sentence.shared + passage.score + sentence.nudge / 4.0;
                 sentences.push(sentence);
             }
@@ -229,6 +264,8 @@ impl<'a> Asked<'a> {
             shown: None,
             shared,
             cosine: 0.0,
+            judged: None,
+            beside: Default::default(),
             kind,
             nudge,
             sum: 0.0,
@@ -273,12 +310,23 @@ impl<'a> Asked<'a> {
                 .count();
             nudge += NUDGE.precise * (known as f32 / cells[label].len() as f32 - 0.5);
         }
-        let shown = match column {
-            Some(column) => row.read_cell(text, column, &named),
-            None => row.read_whole(text),
+        let (shown, whole) = match column {
+            Some(column) => (row.read_cell(text, column, &named), row.read_whole(text)),
+            None => (row.read_whole(text), String::new()),
         };
         let place = row.place(text).unwrap_or_else(|| unit.place.clone());
-        Sentence { passage: 0, place, shown: Some(shown), shared, cosine: 0.0, kind, nudge, sum: 0.0 }
+        Sentence {
+            passage: 0,
+            place,
+            shown: Some(shown),
+            shared,
+            cosine: 0.0,
+            judged: None,
+            beside: (whole, String::new()),
+            kind,
+            nudge,
+            sum: 0.0,
+        }
     }
 
     /// The column that is asked for in a row: one whose name the question has, or the only one that holds the kind of

@@ -14,7 +14,6 @@ use anyhow::{Result, anyhow, bail};
 use engine::{chat::Extractive, seams::answerer::Answerer};
 use nix::sys::{prctl::set_pdeathsig, signal::Signal};
 
-use super::Models;
 use crate::config::{AnswererKind, AnswererSettings};
 
 /// How long connecting may take, and how often an answer is begun again.
@@ -22,9 +21,9 @@ const CONNECT: Duration = Duration::from_secs(10);
 const ATTEMPTS: u32 = 3;
 
 /// The answerer that the settings name.
-pub(super) fn choose(settings: &AnswererSettings, models: &Models) -> Result<Arc<dyn Answerer>> {
+pub(super) fn choose(settings: &AnswererSettings, quoting: &Arc<Extractive>) -> Result<Arc<dyn Answerer>> {
     match settings.kind {
-        AnswererKind::Extractive => Ok(Arc::new(Extractive::new(models.embedders.clone()))),
+        AnswererKind::Extractive => Ok(quoting.clone()),
         AnswererKind::Upstream => upstream(settings),
         AnswererKind::Gguf => gguf(settings),
     }

@@ -38,6 +38,10 @@ const FILES: &[Bundled] = bundled![
     "quire-rerank-1/model.safetensors",
     "quire-rerank-1/quire.json",
     "quire-rerank-1/tokenizer.json",
+    "quire-pick-1/config.json",
+    "quire-pick-1/model.safetensors",
+    "quire-pick-1/quire.json",
+    "quire-pick-1/tokenizer.json",
 ];
 
 /// Whether the program carries a model of this name.
@@ -109,7 +113,8 @@ mod tests {
         write(data.path(), "quire-rerank-1").unwrap();
         assert_eq!(fs::read(&path).unwrap(), before);
         assert!(root.join("quire-rerank-1/quire.json").is_file());
-        assert_eq!(names().collect::<Vec<_>>(), ["quire-embed-1", "quire-multi-1", "quire-rerank-1"]);
+        let all = ["quire-embed-1", "quire-multi-1", "quire-rerank-1", "quire-pick-1"];
+        assert_eq!(names().collect::<Vec<_>>(), all);
         assert!(compare(&root.join("quire-embed-1"), "quire-embed-1").is_ok());
         fs::write(root.join("quire-embed-1/tokenizer.json"), "damaged").unwrap();
         let said = compare(&root.join("quire-embed-1"), "quire-embed-1").unwrap_err().to_string();

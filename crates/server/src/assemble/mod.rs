@@ -10,9 +10,9 @@ use std::{fs::File, path::Path, sync::Arc, time::Duration};
 pub use answerer::{MODEL_CHILD, become_model};
 use anyhow::{Context, Result, bail};
 use engine::{
-    chat::Chat,
+    chat::{Chat, Extractive},
     ingest::Ingest,
-    seams::parser::Parser,
+    seams::{answerer::Answerer, parser::Parser},
     search::Search,
     turnstile::{Room, Turnstile},
 };
@@ -91,12 +91,14 @@ pub async fn assemble_from(
     let limiter = stores::open_limiter(data, &config)?;
     let ingest = Ingest { parser, embedders: models.embedders.clone(), index: library.index.clone() };
     let search = Search::new(library.index.clone(), models.embedders.clone(), models.reranker.clone());
+    let quoting = Arc::new(Extractive::new(models.embedders.clone(), models.picker.clone()));
     let chat = Chat::new(
         search.clone(),
         library.index.clone(),
         library.catalog.clone(),
         models.embedders.clone(),
-        answerer::choose(&config.answerer, &models)?,
+        answerer::choose(&config.answerer, &quoting)?,
+        quoting,
     );
     let fetch = match config.fetch.urls {
         true => Some(Outside::new(config.fetch.private_addresses, "fetch.private_addresses")?),
@@ -144,6 +146,12 @@ pub async fn assemble_from(
         config,
     });
     Ok(Assembled { app, ingest, _lock: lock })
+}
+
+/// The answerer that the settings name, by itself. Reads files and packs weights, so it is not for the async threads.
+pub fn open_answerer(config: &Config, data: &Path) -> Result<Arc<dyn Answerer>> {
+    let models = Models::load(&config.models, data)?;
+    answerer::choose(&config.answerer, &Arc::new(Extractive::new(models.embedder, models.picker)))
 }
 
 /// Calls of one account that may wait for their turn. Each holds some 30 KB, so an account holds 30 MB at most.

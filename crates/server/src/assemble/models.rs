@@ -37,6 +37,8 @@ pub struct Models {
     pub embedders: Embedders,
     /// Reads query and passage together, where there is such a model.
     pub reranker: Option<Arc<dyn Reranker>>,
+    /// Says whether a sentence answers a question, where there is such a model.
+    pub picker: Option<Arc<dyn Reranker>>,
 }
 
 impl Models {
@@ -54,14 +56,16 @@ impl Models {
         if settings.embedder != ENGLISH {
             embedders = embedders.only_on_request();
         }
+        let picker = load(&settings.picker, |name| picker(settings, name, data))?;
         tracing::info!(
             embedder = embedder.id(),
             multilingual = embedders.multilingual_id().unwrap_or("none"),
             reranker = reranker.as_ref().map_or("none", |reranker| reranker.id()),
+            picker = picker.as_ref().map_or("none", |picker| picker.id()),
             duration_ms = started.elapsed().as_millis() as u64,
             "Loaded the models"
         );
-        Ok(Models { embedders, reranker })
+        Ok(Models { embedders, reranker, picker })
     }
 
     /// The id of the embedder that the settings name and the length of its vectors, without loading it.
@@ -82,6 +86,7 @@ impl Models {
             named("embedder", &settings.embedder),
             ("embedder for other languages", describe_multilingual(settings, data)),
             named("reranker", &settings.reranker),
+            named("picker", &settings.picker),
         ]
     }
 }
@@ -181,6 +186,14 @@ fn reranker(settings: &ModelSettings, name: &str, data: &Path) -> Result<Arc<dyn
     }
     let remote = remote(name, &settings.reranker_model, settings.reranker_key.clone())?;
     Ok(Arc::new(RemoteReranker::new(remote).map_err(|fault| anyhow!(fault.cause))?))
+}
+
+/// Always on this machine: how sure a model elsewhere is, nobody knows.
+fn picker(settings: &ModelSettings, name: &str, data: &Path) -> Result<Arc<dyn Reranker>> {
+    if is_remote(name) {
+        bail!("models.picker must be a name or a folder; a picker on another server is not supported");
+    }
+    Ok(Arc::new(LocalReranker::load(&folder(settings, name, data)?, &options(settings))?))
 }
 
 fn is_remote(name: &str) -> bool {

@@ -63,6 +63,7 @@ fn in_use(settings: &ModelSettings) -> Vec<Entry> {
         ("embedder", settings.embedder.as_str()),
         ("embedder for other languages", multilingual),
         ("reranker", settings.reranker.as_str()),
+        ("picker", settings.picker.as_str()),
     ];
     let named = named.into_iter().filter(|(_, name)| !name.is_empty());
     named.map(|(role, name)| Entry::of(settings, name, Some(role))).collect()

@@ -171,6 +171,8 @@ pub struct ModelSettings {
     pub multilingual: String,
     /// Name, folder or address of the reranker; empty: none.
     pub reranker: String,
+    /// Name or folder of the answer picker; empty: none.
+    pub picker: String,
     /// Threads for one batch; 0: one per core.
     pub threads: usize,
     /// A remote embedder's name there.
@@ -196,6 +198,7 @@ impl fmt::Debug for ModelSettings {
             .field("dir", &self.dir)
             .field("embedder", &self.embedder)
             .field("reranker", &self.reranker)
+            .field("picker", &self.picker)
             .finish_non_exhaustive()
     }
 }

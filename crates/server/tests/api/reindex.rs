@@ -69,7 +69,8 @@ async fn a_box_changes_over_to_another_model_and_back() {
     app.app.recent_queries.write_down(&*app.catalog).await.unwrap();
     let folder = app.stop().await;
 
-    let models = Models { embedders: Arc::new(Renamed(models::FakeEmbedder)).into(), reranker: None };
+    let models =
+        Models { embedders: Arc::new(Renamed(models::FakeEmbedder)).into(), reranker: None, picker: None };
     let app = TestApp::with_models(folder, roomy(), models).await;
     let refused = search(&app, box_id, &key, question.clone()).await;
     assert_eq!(refused.verdict(), "409 B1004 invalid_parameter");

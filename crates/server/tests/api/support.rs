@@ -100,7 +100,11 @@ impl TestApp {
 
     /// A server on a data folder that may have been used before.
     pub(crate) async fn on(folder: Arc<tempfile::TempDir>, config: Config) -> Self {
-        let models = assemble::Models { embedders: Arc::new(models::FakeEmbedder).into(), reranker: None };
+        let models = assemble::Models {
+            embedders: Arc::new(models::FakeEmbedder).into(),
+            reranker: None,
+            picker: None,
+        };
         Self::with_models(folder, config, models).await
     }
 

@@ -500,8 +500,11 @@ async fn nobody_is_asked_where_nothing_was_found() {
 
 #[tokio::test]
 async fn settings_that_cannot_work_are_named_at_the_start() {
-    let models =
-        || server::assemble::Models { embedders: Arc::new(models::FakeEmbedder).into(), reranker: None };
+    let models = || server::assemble::Models {
+        embedders: Arc::new(models::FakeEmbedder).into(),
+        reranker: None,
+        picker: None,
+    };
     for (kind, url, model, named) in [
         (AnswererKind::Gguf, "", "", "answerer.model"),
         (AnswererKind::Gguf, "", "/no/such/model.gguf", "/no/such/model.gguf"),

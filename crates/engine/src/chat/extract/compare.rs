@@ -1,6 +1,6 @@
 //! Comparisons: a cited line for each side, or that nothing is said of it.
 
-use super::{Extractive, LEAST, quotes};
+use super::{Extractive, least, quotes};
 use crate::{
     Fault,
     chat::{
@@ -50,7 +50,7 @@ pub(super) async fn pieces(
                 passage.file_name.replace(['_', '-', '.'], " ")
             );
             let said = format!("{} {above}", sentence.text(passages));
-            sentence.sum + SLACK >= LEAST && names(&said) && is_said(&said)
+            sentence.sum + SLACK >= least(sentence) && names(&said) && is_said(&said)
         });
         let line = if pieces.is_empty() { "" } else { "\n" };
         pieces.push(Piece::Plain(format!("{line}- {}: ", side.name)));

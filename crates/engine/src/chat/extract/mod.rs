@@ -1,12 +1,14 @@
 //! The answerer that needs no language model: it picks the sentences that answer and quotes them.
 //!
-//! Every sentence and row of the passages is weighed by its words ([`pick`](super::pick)) and by its similarity to the
-//! question as a vector. Where the best sum is low, there is no answer. Summaries, comparisons and what comes next are
+//! Every sentence and row of the passages is weighed by its words ([`pick`](super::pick)). Of the likeliest a model says
+//! whether they answer ([`judge`]); where there is none, their similarity to the question as vectors counts instead. Where
+//! the best sum is low, there is no answer. Summaries, comparisons and what comes next are
 //! other ways of picking, in modules of their own.
 
 mod compare;
+mod judge;
 
-use std::{collections::VecDeque, ops::Range};
+use std::{collections::VecDeque, ops::Range, sync::Arc};
 
 use async_trait::async_trait;
 use tokio::sync::Semaphore;
@@ -18,16 +20,19 @@ use super::{
     summary,
 };
 use crate::{
-    Fault,
+    Fault, Reason,
     embedders::Embedders,
     seams::{
         answerer::{Answerer, Brief, Format, Passage, Piece, Pieces, Speaker, Task},
         embedder::Role,
+        reranker::Reranker,
     },
 };
 
 /// Sentences that are embedded, the best by their words and passages: 40 find no more than these.
 const EMBEDDED: usize = 16;
+/// Sentences that the picker reads, likewise.
+const JUDGED: usize = 24;
 /// Answers whose sentences are embedded at the same time; more would only fill the model's queue and be refused.
 const AT_ONCE: usize = 64;
 /// Sentences in an answer at most.
@@ -39,17 +44,20 @@ const CLOSE: f32 = 1.6;
 const CLOSE_TO_ROW: f32 = 0.3;
 /// If the best sentence's sum is below this, there is no answer: one in twelve such sentences would be one.
 const LEAST: f32 = -2.4;
+/// The same of sums in which a model's judgement counts.
+const LEAST_JUDGED: f32 = -2.15;
 
 /// Answers by quoting.
 pub struct Extractive {
     embedders: Embedders,
+    picker: Option<Arc<dyn Reranker>>,
     turns: Semaphore,
 }
 
 impl Extractive {
-    /// An answerer that compares by these models.
-    pub fn new(embedders: impl Into<Embedders>) -> Self {
-        Extractive { embedders: embedders.into(), turns: Semaphore::new(AT_ONCE) }
+    /// An answerer that asks this picker, and compares by these embedders where there is none.
+    pub fn new(embedders: impl Into<Embedders>, picker: Option<Arc<dyn Reranker>>) -> Self {
+        Extractive { embedders: embedders.into(), picker, turns: Semaphore::new(AT_ONCE) }
     }
 
     /// The sentences that answer, best first; none where none does.
@@ -61,13 +69,40 @@ impl Extractive {
     async fn weighed(&self, wanted: &Wanted<'_>, brief: &Brief) -> Result<Vec<Sentence>, Fault> {
         let passages = &brief.passages;
         let mut sentences = Asked::of(wanted, passages).sentences(passages);
-        sentences.truncate(EMBEDDED);
-        self.compare(wanted.question, brief, &mut sentences).await?;
+        if !self.judge(wanted.question, passages, &mut sentences).await? {
+            sentences.truncate(EMBEDDED);
+            self.compare(wanted.question, brief, &mut sentences).await?;
+        }
         for sentence in &mut sentences {
             sentence.add_up(passages[sentence.passage].score);
         }
         sentences.sort_by(|a, b| b.sum.total_cmp(&a.sum));
         Ok(sentences)
+    }
+
+    /// Lets the picker judge the likeliest sentences and keeps these. `false` where there is no picker, or where it cannot
+    /// judge now: it is too busy, or the question is too long.
+    async fn judge(
+        &self,
+        question: &str,
+        passages: &[Passage],
+        sentences: &mut Vec<Sentence>,
+    ) -> Result<bool, Fault> {
+        let Some(picker) = &self.picker else { return Ok(false) };
+        let _turn = self.turns.acquire().await.map_err(Fault::internal)?;
+        let texts = sentences.iter().take(JUDGED).map(|sentence| judge::read(sentence, passages)).collect();
+        let scores = match picker.score(question, texts).await {
+            Ok(scores) => scores,
+            Err(fault) if matches!(fault.reason, Reason::Unprocessable | Reason::Overloaded) => {
+                return Ok(false);
+            }
+            Err(fault) => return Err(fault),
+        };
+        sentences.truncate(scores.len());
+        for (sentence, score) in sentences.iter_mut().zip(scores) {
+            sentence.judged = Some(score);
+        }
+        Ok(true)
     }
 
     /// Completes the similarity by vector.
@@ -121,8 +156,13 @@ fn wanted(brief: &Brief) -> Wanted<'_> {
 fn chosen(sentences: Vec<Sentence>) -> Vec<Sentence> {
     let Some(best) = sentences.first() else { return Vec::new() };
     let close = if best.shown.is_some() { CLOSE_TO_ROW } else { CLOSE };
-    let least = LEAST.max(best.sum - close);
+    let least = least(best).max(best.sum - close);
     sentences.into_iter().take_while(|sentence| sentence.sum >= least).take(MOST).collect()
+}
+
+/// The sum from which on a sentence answers.
+fn least(sentence: &Sentence) -> f32 {
+    if sentence.judged.is_some() { LEAST_JUDGED } else { LEAST }
 }
 
 /// The chosen sentences, passage after passage, neighbours as one quote.

@@ -55,9 +55,29 @@ fn brief(question: &str, passages: &[Passage]) -> Brief {
     Brief { question: question.into(), turns, passages: passages.to_vec(), ..Brief::default() }
 }
 
+/// Sure of whatever says a word, and sure that nothing else answers; busy where it has none.
+struct Sure(Option<&'static str>);
+
+#[async_trait]
+impl Reranker for Sure {
+    fn id(&self) -> &str {
+        "sure"
+    }
+    async fn score(&self, _: &str, texts: Vec<String>) -> Result<Vec<f32>, Fault> {
+        let Some(word) = self.0 else { return Err(Fault::new(Reason::Overloaded, "busy")) };
+        // Only the sentence itself counts, not what stands around it.
+        let own = |text: &String| text.split('‖').next().is_some_and(|own| own.contains(word));
+        Ok(texts.iter().map(|text| if own(text) { 6.0 } else { -6.0 }).collect())
+    }
+}
+
 /// What is said, citations left out.
 async fn said(brief: Brief) -> Vec<String> {
-    let pieces = Extractive::new(Arc::new(Even)).pieces(&brief).await.unwrap();
+    said_by(&Extractive::new(Arc::new(Even), None), brief).await
+}
+
+async fn said_by(extractive: &Extractive, brief: Brief) -> Vec<String> {
+    let pieces = extractive.pieces(&brief).await.unwrap();
     let text = |piece| match piece {
         Piece::Quote(number, place) => brief.passages[number - 1].chunk.text[place].to_string(),
         Piece::Row(_, _, shown) | Piece::Plain(shown) => shown,
@@ -68,6 +88,19 @@ async fn said(brief: Brief) -> Vec<String> {
 
 async fn quoted(question: &str, passages: &[Passage]) -> Vec<String> {
     said(brief(question, passages)).await
+}
+
+#[tokio::test]
+async fn a_picker_decides_and_where_it_is_busy_words_do() {
+    let text = "The warranty of lamps lasts long. It ends after 24 months. It is sunny.";
+    let passages = [passage(text, 0.6)];
+    let by = async |word| {
+        let extractive = Extractive::new(Arc::new(Even), Some(Arc::new(Sure(word))));
+        said_by(&extractive, brief("How long does the warranty of lamps last?", &passages)).await
+    };
+    assert_eq!(by(Some("24 months")).await, ["It ends after 24 months."]);
+    assert!(by(Some("nowhere")).await.is_empty());
+    assert_eq!(by(None).await, quoted("How long does the warranty of lamps last?", &passages).await);
 }
 
 #[tokio::test]

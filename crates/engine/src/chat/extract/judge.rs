@@ -1,0 +1,43 @@
+//! Asks the answer picker: does this sentence answer the question?
+//!
+//! It reads a sentence with what stands around it, marked off, exactly as `training/train_pick.py` wrote it in training.
+
+use crate::{chat::pick::Sentence, seams::answerer::Passage};
+
+/// Between a sentence and what stands around it.
+const MARK: &str = " ‖ ";
+/// Words of the sentence before, and of the one after.
+const BEFORE: usize = 24;
+const AFTER: usize = 14;
+/// Words of a sentence and of the headings above it: what is longer was cut badly, and would cost as much as many.
+const LONGEST: usize = 110;
+const ABOVE: usize = 16;
+
+/// A sentence as the picker reads it: itself, the headings above, what stands before and after.
+pub(super) fn read(sentence: &Sentence, passages: &[Passage]) -> String {
+    let above = passages[sentence.passage].chunk.section.join(", ");
+    let (before, after) = &sentence.beside;
+    let said = first(sentence.text(passages), LONGEST);
+    format!("{said}{MARK}{}{MARK}{}{MARK}{}", first(&above, ABOVE), last(before, BEFORE), first(after, AFTER))
+}
+
+fn first(text: &str, count: usize) -> String {
+    text.split_whitespace().take(count).collect::<Vec<_>>().join(" ")
+}
+
+fn last(text: &str, count: usize) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    words[words.len().saturating_sub(count)..].join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_cut_from_the_far_end() {
+        assert_eq!(first(" a  b\nc ", 2), "a b");
+        assert_eq!(last(" a  b\nc ", 2), "b c");
+        assert_eq!(last("", 2), "");
+    }
+}
