@@ -1,5 +1,6 @@
 //! The command line: one file per noun. Operator commands work on the store, whether or not a server runs on it.
 
+mod answerer;
 mod ask;
 mod backup;
 mod boxes;
@@ -123,6 +124,9 @@ enum Command {
     Delete(files::Delete),
     /// Show the current models; list, verify, pull others
     Models(models::Models),
+    /// Who answers questions: try it
+    #[command(subcommand)]
+    Answerer(answerer::Command),
     /// Rebuild a box's index with the current models; the old index serves meanwhile
     Reindex(reindex::Reindex),
     /// Back the data folder up while the server runs; what did not change since the last backup takes no space
@@ -177,6 +181,7 @@ async fn execute(cli: Cli) -> Result<ExitCode, Fault> {
     let done = match command {
         Command::Add(add) => return files::add(global, add).await,
         Command::Sync(sync) => return sync::run(global, sync).await,
+        Command::Answerer(command) => return answerer::run(global, command).await,
         Command::Doctor(doctor) => return doctor::run(global, doctor).await,
         Command::Quickstart(listen) => Box::pin(quickstart::run(global, listen)).await,
         Command::Serve(listen) => Box::pin(serve::run(global, listen)).await,

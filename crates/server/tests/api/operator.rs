@@ -140,6 +140,16 @@ fn every_quickstart_replaces_the_key_of_the_last_one() {
 }
 
 #[test]
+fn the_answerer_is_tried_and_quoting_can_do_all_but_json() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = bare(folder.path(), &["answerer", "test", "--json"]);
+    assert!(output.status.success(), "{output:?}");
+    let tried: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&tried["answerer"], &tried["right"]), (&"extractive".into(), &4.into()), "{tried}");
+    assert_eq!(tried["trials"][4]["right"], false);
+}
+
+#[test]
 fn models_are_shown_listed_and_verified() {
     let folder = tempfile::tempdir().unwrap();
     let models = |line: &[&str]| -> Value {
@@ -150,6 +160,7 @@ fn models_are_shown_listed_and_verified() {
     let current = models(&[]);
     assert_eq!(current[0]["name"], "quire-embed-1");
     assert_eq!((&current[1]["name"], &current[1]["inUse"]), (&"quire-rerank-1".into(), &"reranker".into()));
+    assert_eq!((&current[2]["name"], &current[2]["inUse"]), (&"quire-pick-1".into(), &"picker".into()));
     let listed = models(&["list"]);
     let names: Vec<_> = listed.as_array().unwrap().iter().map(|model| model["name"].clone()).collect();
     assert!(names.len() > 2 && names[0] == "quire-embed-1", "{names:?}");
