@@ -151,7 +151,7 @@ pub async fn assemble_from(
 /// The answerer that the settings name, by itself. Reads files and packs weights, so it is not for the async threads.
 pub fn open_answerer(config: &Config, data: &Path) -> Result<Arc<dyn Answerer>> {
     let models = Models::load(&config.models, data)?;
-    answerer::choose(&config.answerer, &Arc::new(Extractive::new(models.embedder, models.picker)))
+    answerer::choose(&config.answerer, &Arc::new(Extractive::new(models.embedders, models.picker)))
 }
 
 /// Calls of one account that may wait for their turn. Each holds some 30 KB, so an account holds 30 MB at most.

@@ -21,6 +21,14 @@ pub(super) fn read(sentence: &Sentence, passages: &[Passage]) -> String {
     format!("{said}{MARK}{}{MARK}{}{MARK}{}", first(&above, ABOVE), last(before, BEFORE), first(after, AFTER))
 }
 
+/// Whether a question is mostly in a script that the picker was trained on: Latin or Chinese.
+pub(super) fn can_read(question: &str) -> bool {
+    let known =
+        |letter: char| matches!(letter, ..='\u{24f}' | '\u{1e00}'..='\u{1eff}' | '\u{3400}'..='\u{9fff}');
+    let letters = || question.chars().filter(|letter| letter.is_alphabetic());
+    2 * letters().filter(|letter| known(*letter)).count() >= letters().count()
+}
+
 fn first(text: &str, count: usize) -> String {
     text.split_whitespace().take(count).collect::<Vec<_>>().join(" ")
 }
@@ -39,5 +47,16 @@ mod tests {
         assert_eq!(first(" a  b\nc ", 2), "a b");
         assert_eq!(last(" a  b\nc ", 2), "b c");
         assert_eq!(last("", 2), "");
+    }
+
+    #[test]
+    fn scripts_that_were_not_trained_on_are_told() {
+        assert!(
+            can_read("Wie schwer?")
+                && can_read("故宫在哪里？")
+                && can_read("Ai giám sát?")
+                && can_read("17?")
+        );
+        assert!(!can_read("Где находится музей?") && !can_read("أين المتحف؟"));
     }
 }

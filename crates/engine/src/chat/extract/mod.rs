@@ -81,14 +81,16 @@ impl Extractive {
     }
 
     /// Lets the picker judge the likeliest sentences and keeps these. `false` where there is no picker, or where it cannot
-    /// judge now: it is too busy, or the question is too long.
+    /// judge: it does not know the script, is too busy, or the question is too long.
     async fn judge(
         &self,
         question: &str,
         passages: &[Passage],
         sentences: &mut Vec<Sentence>,
     ) -> Result<bool, Fault> {
-        let Some(picker) = &self.picker else { return Ok(false) };
+        let Some(picker) = self.picker.as_ref().filter(|_| judge::can_read(question)) else {
+            return Ok(false);
+        };
         let _turn = self.turns.acquire().await.map_err(Fault::internal)?;
         let texts = sentences.iter().take(JUDGED).map(|sentence| judge::read(sentence, passages)).collect();
         let scores = match picker.score(question, texts).await {
