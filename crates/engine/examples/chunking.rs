@@ -24,6 +24,7 @@ fn main() {
         confidence: None,
         tables: 5,
         warnings: vec![],
+        layout: None,
     };
     let pages: Vec<Page> = (1..=2_000).map(page).collect();
     let document = Document { media_type: "text/markdown".into(), title: None, pages, warnings: vec![] };

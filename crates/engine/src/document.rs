@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::layout::Layout;
+
 /// How a page's text is to be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -31,6 +33,9 @@ pub struct Page {
     pub tables: u32,
     /// What a reader of this page should know, such as "no text found on this page".
     pub warnings: Vec<String>,
+    /// Where the words stand, for pages that have a look of their own: those of PDFs and pictures.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub layout: Option<Layout>,
 }
 
 /// A whole document, as a parser gives it.

@@ -60,6 +60,7 @@ fn read(
         confidence: None,
         tables: 0,
         warnings: Vec::new(),
+        layout: None,
     };
     Ok(Document { media_type: "text/plain".into(), title: None, pages: vec![page], warnings: Vec::new() })
 }

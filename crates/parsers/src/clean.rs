@@ -1,5 +1,7 @@
 //! Owns what clean text is: NFC, no control characters, no trailing blanks, at most one empty line in a row.
 
+use std::borrow::Cow;
+
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
 /// Cleans the text of a whole page.
@@ -36,6 +38,14 @@ pub(crate) fn one_line(text: &str) -> String {
         line.push_str(word);
     }
     line
+}
+
+/// Cleans one word of a line: what one character stands for may hold blanks.
+pub(crate) fn word(text: &str) -> Cow<'_, str> {
+    if text.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(characters(text))
 }
 
 /// Cuts a label to a length a list can show.

@@ -3,6 +3,7 @@
 //! Layout, in reading order:
 //! - [`parse`]: sniffs the [`kind`] of a file and reads it; synchronous and pure, meant for the child.
 //! - `pdf`, `docx`, `pptx`, `xlsx`, `html`, …: one reader a kind; most give `blocks`, which `pages` cuts into pages.
+//! - `placing`: text that knows where on the page its words stand, for kinds whose pages have a look of their own.
 //! - `office`: what the readers of Office files share.
 //! - `ocr`: pictures and scanned pages through `tesseract`, where it is installed.
 //! - [`child`]: runs [`parse`] in a child process, which the parent watches and the kernel limits.
@@ -26,6 +27,7 @@ mod opendocument;
 mod pages;
 mod pdf;
 mod picture;
+mod placing;
 mod pptx;
 mod rtf;
 mod text;

@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 
 use engine::document::{Format, Page};
 
-use crate::{Limits, clean, pages};
+use crate::placing::Placing;
+use crate::{Limits, pages};
 
 /// Seconds one picture may take; a dense A4 page at 300 dpi takes three on a slow core.
 const SECONDS_PER_PICTURE: u64 = 20;
@@ -120,85 +121,114 @@ struct Word<'a> {
     line: &'a str,
     confidence: f32,
     text: &'a str,
+    /// Left, top, right and bottom, as shares of the picture; those of the line above and below.
+    edges: [f32; 4],
 }
 
+/// The words of the table. Rows of pages and lines before them tell how large the picture and how high the line is.
 fn words(table: &str) -> impl Iterator<Item = Word<'_>> {
-    table.lines().filter_map(|row| {
+    let (mut size, mut height) = ([1.0f32, 1.0], [0.0f32, 1.0]);
+    table.lines().filter_map(move |row| {
         let fields: Vec<&str> = row.split('\t').collect();
-        let [_, page, block, paragraph, line, _, _, _, _, _, confidence, text] = fields[..] else {
+        let [level, page, block, paragraph, line, _, left, top, width, tall, confidence, text] = fields[..]
+        else {
             return None;
         };
+        let number = |field: &str| field.parse::<f32>().ok().filter(|number| number.is_finite());
+        let (left, top, width, tall) = (number(left)?, number(top)?, number(width)?, number(tall)?);
+        match level {
+            "1" => size = [width.max(1.0), tall.max(1.0)],
+            "4" => height = [top, top + tall],
+            _ => {}
+        }
+        let edges = [left / size[0], height[0] / size[1], (left + width) / size[0], height[1] / size[1]];
         let word = Word {
             page: page.parse().ok()?,
             block: (block, paragraph),
             line,
-            confidence: confidence.parse().ok()?,
+            confidence: number(confidence)?,
             text: text.trim(),
+            edges,
         };
         // Rows of blocks and lines have a confidence of -1 and no word.
         (word.confidence >= 0.0 && !word.text.is_empty()).then_some(word)
     })
 }
 
+/// A page while its words are gathered.
+#[derive(Default)]
+struct Gathered {
+    written: Placing,
+    confidences: Vec<f32>,
+}
+
 fn pages_of(table: &str) -> Vec<Page> {
     let mut pages: Vec<Page> = Vec::new();
     let mut number = 0;
     let mut previous: Option<((&str, &str), &str)> = None;
-    let mut text = String::new();
-    let mut confidences = Vec::new();
-    let mut finish = |text: &mut String, confidences: &mut Vec<f32>| {
-        if !text.is_empty() {
-            pages.push(recognised(text, confidences));
-            text.clear();
-            confidences.clear();
-        }
-    };
+    let mut gathered = Gathered::default();
     for word in words(table) {
         if word.page != number {
-            finish(&mut text, &mut confidences);
+            pages.extend(std::mem::take(&mut gathered).recognised());
             number = word.page;
             previous = None;
         }
+        let written = &mut gathered.written;
         match previous {
             None => {}
-            Some((block, _)) if block != word.block => text.push_str("\n\n"),
-            Some((_, line)) if line != word.line => join_line(&mut text),
-            Some(_) => text.push(' '),
+            Some((block, _)) if block != word.block => written.plain("\n\n"),
+            Some((_, line)) if line != word.line => join_line(written),
+            Some(_) => written.plain(" "),
         }
-        text.push_str(word.text);
-        confidences.push(word.confidence);
+        for (nth, part) in word.text.split_whitespace().enumerate() {
+            if nth > 0 {
+                written.plain(" ");
+            }
+            written.word(part, word.edges);
+        }
+        gathered.confidences.push(word.confidence);
         previous = Some((word.block, word.line));
     }
-    finish(&mut text, &mut confidences);
+    pages.extend(gathered.recognised());
     pages
 }
 
 /// Words divided at the end of a line are joined.
-fn join_line(text: &mut String) {
+fn join_line(written: &mut Placing) {
+    let text = &written.text;
     let divided = text.ends_with('-') && text.chars().rev().nth(1).is_some_and(char::is_alphabetic);
     if divided {
-        text.pop();
+        written.take_back();
     } else {
-        text.push('\n');
+        written.plain("\n");
     }
 }
 
-fn recognised(text: &str, confidences: &[f32]) -> Page {
-    /// Below this the words are more guess than text.
-    const DOUBTFUL: f32 = 0.6;
-    let mean = confidences.iter().sum::<f32>() / confidences.len().max(1) as f32 / 100.0;
-    let mut page = pages::page("", &clean::page_text(text), 0);
-    page.format = Format::Text;
-    page.ocr = true;
-    page.confidence = Some(mean.clamp(0.0, 1.0));
-    if mean < DOUBTFUL {
-        page.warnings.push("the text was recognised from a poor picture and may be wrong".into());
+impl Gathered {
+    fn recognised(self) -> Option<Page> {
+        /// Below this the words are more guess than text.
+        const DOUBTFUL: f32 = 0.6;
+        let Gathered { written, confidences } = self;
+        if written.text.is_empty() {
+            return None;
+        }
+        let mean = confidences.iter().sum::<f32>() / confidences.len().max(1) as f32 / 100.0;
+        let mut page = pages::page("", &written.text, 0);
+        page.layout = written.layout(&page);
+        page.format = Format::Text;
+        page.ocr = true;
+        page.confidence = Some(mean.clamp(0.0, 1.0));
+        if mean < DOUBTFUL {
+            page.warnings.push("the text was recognised from a poor picture and may be wrong".into());
+        }
+        Some(page)
     }
-    page
 }
 
 #[cfg(test)]
 mod tests {
+    use engine::layout::Placed;
+
     use super::*;
 
     #[test]
@@ -211,6 +241,17 @@ mod tests {
         assert_eq!(pages[0].confidence, Some(0.9));
         assert!(pages[0].ocr && pages[0].warnings.is_empty());
         assert_eq!((pages[1].text.as_str(), pages[1].warnings.len()), ("Two", 1));
+    }
+
+    #[test]
+    fn words_know_where_in_the_picture_they_are() {
+        let table = "1\t1\t0\t0\t0\t0\t0\t0\t1000\t500\t-1\t\n4\t1\t1\t1\t1\t0\t90\t100\t400\t25\t-1\t\n\
+            5\t1\t1\t1\t1\t1\t100\t105\t200\t20\t90\tGood\n5\t1\t1\t1\t1\t2\t350\t105\t100\t20\t80\tday\n";
+        let page = &pages_of(table)[0];
+        let layout = page.layout.as_ref().expect("a layout");
+        let region = Placed::new(1, &page.text, layout).regions(5..8)[0];
+        let near = |a: f64, b: f64| (a - b).abs() < 0.002;
+        assert!(near(region.x, 0.35) && near(region.y, 0.2) && near(region.w, 0.1) && near(region.h, 0.05));
     }
 
     #[test]

@@ -28,6 +28,7 @@ pub(crate) fn page(label: &str, text: &str, tables: u32) -> Page {
         confidence: None,
         tables,
         warnings,
+        layout: None,
     }
 }
 

@@ -81,6 +81,7 @@ fn bundle() -> (Vec<u8>, Vec<Part>) {
         confidence: None,
         tables: 0,
         warnings: Vec::new(),
+        layout: None,
     };
     let long = vec![5; PIECE + 3];
     let mut writer = Writer::start(Vec::new(), &head()).unwrap();

@@ -11,7 +11,9 @@ use super::{
 use crate::{
     Fault,
     access::Reading,
+    document::Page,
     ids::{ChunkId, FileId},
+    layout::{Placed, Region},
     seams::{answerer::Passage, index::Index},
 };
 
@@ -47,6 +49,8 @@ pub struct Citation {
     pub quote: String,
     /// How likely the passage is to be relevant, 0–1.
     pub score: f32,
+    /// Where the words stand on the page, where it has a look of its own.
+    pub regions: Vec<Region>,
 }
 
 /// Checks the citations of one answer.
@@ -56,7 +60,7 @@ pub(super) struct Verifier {
     readings: HashMap<FileId, Reading>,
     question: String,
     passages: Vec<Passage>,
-    pages: HashMap<(FileId, u32), String>,
+    pages: HashMap<(FileId, u32), Option<Page>>,
     citations: Vec<Citation>,
     warnings: Vec<String>,
 }
@@ -99,10 +103,10 @@ impl Verifier {
         let start = chunk.start + chunk.text[..place.start].chars().count() as u32;
         let end = start + quote.chars().count() as u32;
         let page = self.page(id.file, chunk.page).await?;
-        if !stands_at(page, start, end, quote) {
+        let Some(regions) = page.and_then(|page| regions(page, start, end, quote)) else {
             self.warn(format!("a passage of `{file_name}` changed in the meantime and is not cited"));
             return Ok(None);
-        }
+        };
         let same = |known: &&Citation| {
             (known.file, known.page, known.start, known.end) == (id.file, chunk.page, start, end)
         };
@@ -121,6 +125,7 @@ impl Verifier {
             end,
             quote,
             score,
+            regions,
         });
         Ok(Some(index))
     }
@@ -224,17 +229,23 @@ impl Verifier {
         }
     }
 
-    async fn page(&mut self, file: FileId, number: u32) -> Result<&str, Fault> {
+    async fn page(&mut self, file: FileId, number: u32) -> Result<Option<&Page>, Fault> {
         if !self.pages.contains_key(&(file, number)) {
             let pages = match self.readings.get(&file) {
                 Some(reading) => self.index.pages(reading, file, number, 1).await?,
                 None => Vec::new(),
             };
             let page = pages.into_iter().find(|page| page.number == number);
-            self.pages.insert((file, number), page.map(|page| page.text).unwrap_or_default());
+            self.pages.insert((file, number), page);
         }
-        Ok(self.pages.get(&(file, number)).map_or("", String::as_str))
+        Ok(self.pages.get(&(file, number)).and_then(Option::as_ref))
     }
+}
+
+/// Where a quote stands on its page, if it is at these code points of it; nowhere, if the page has no look of its own.
+fn regions(page: &Page, start: u32, end: u32, quote: &str) -> Option<Vec<Region>> {
+    let place = |layout| Placed::new(page.number, &page.text, layout).regions(start..end);
+    stands_at(&page.text, start, end, quote).then(|| page.layout.as_ref().map(place).unwrap_or_default())
 }
 
 /// Whether the quote is at these code points of the page.

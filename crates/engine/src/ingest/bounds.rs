@@ -60,9 +60,11 @@ pub(super) fn admit(mut document: Document) -> Result<Document, ParseFailure> {
     Ok(document)
 }
 
-/// Pages are numbered by their place, whatever the parser called them: the index counts on it.
+/// Pages are numbered by their place, whatever the parser called them: the index counts on it. A layout that is not of
+/// the page's text is left out.
 fn admit_page(page: &mut Page, number: u32) {
     page.number = number;
+    page.layout = page.layout.take().filter(|layout| layout.fits(&page.text));
     clip(&mut page.label, LONGEST_LABEL);
     clip_warnings(&mut page.warnings);
 }
@@ -85,7 +87,10 @@ pub(super) fn clip(text: &mut String, most: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::document::Format;
+    use crate::{
+        document::Format,
+        layout::{Layout, Spot},
+    };
 
     fn page(number: u32, text: String) -> Page {
         Page {
@@ -97,6 +102,7 @@ mod tests {
             confidence: None,
             tables: 0,
             warnings: vec!["w".repeat(100_000); 100],
+            layout: None,
         }
     }
 
@@ -116,6 +122,25 @@ mod tests {
             + admitted.pages.iter().map(page_bytes).sum::<usize>();
         assert!(bytes < 40_000, "{bytes} bytes are left of 31 MB");
         assert_eq!(admitted.pages.iter().map(|page| page.number).collect::<Vec<_>>(), [1, 2]);
+    }
+
+    #[test]
+    fn a_layout_of_another_text_is_left_out() {
+        let spot = |start, end| Spot { start, end, edges: [0.1, 0.1, 0.2, 0.2] };
+        let layout = Layout::pack("one two", &[spot(0, 3), spot(4, 7)]);
+        let laid_out = |text: &str, layout: &Option<Layout>| Page {
+            layout: layout.clone(),
+            warnings: Vec::new(),
+            ..page(1, text.into())
+        };
+        let endless = Some(Layout::from_bytes(vec![0x80; 1 << 20]));
+        let pages =
+            vec![laid_out("one two", &layout), laid_out("one", &layout), laid_out("one two", &endless)];
+        let admitted = admit(document(pages)).unwrap();
+        assert_eq!(
+            admitted.pages.into_iter().map(|page| page.layout).collect::<Vec<_>>(),
+            [layout, None, None]
+        );
     }
 
     #[test]

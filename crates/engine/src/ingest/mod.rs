@@ -255,6 +255,7 @@ mod tests {
             confidence: None,
             tables: 0,
             warnings: warnings.iter().map(ToString::to_string).collect(),
+            layout: None,
         }
     }
 

@@ -10,6 +10,7 @@ use crate::{
     access::{Reading, Writing},
     document::{Document, Page},
     ids::{ChunkId, FileId},
+    layout::Layout,
 };
 
 /// A passage cut from a document, as the chunker gives it.
@@ -125,6 +126,15 @@ pub struct Correction {
     pub taken_for: String,
 }
 
+/// The text of a page, and where its words stand.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LaidOut {
+    /// The whole text.
+    pub text: String,
+    /// The places of its words.
+    pub layout: Layout,
+}
+
 /// How much the index holds of one file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Held {
@@ -177,6 +187,14 @@ pub trait Index: Send + Sync {
     /// Up to `limit` pages from page number `from` on, in order.
     async fn pages(&self, reading: &Reading, file: FileId, from: u32, limit: u32)
     -> Result<Vec<Page>, Fault>;
+
+    /// These pages of files with where their words stand, in the order asked; `None` where one is gone or has no look of
+    /// its own.
+    async fn laid_out(
+        &self,
+        reading: &Reading,
+        pages: &[(FileId, u32)],
+    ) -> Result<Vec<Option<LaidOut>>, Fault>;
 
     /// Which storing of the file is in place; `None` where nothing of it is. Grows whenever the file is stored again, so
     /// that whoever reads a document in parts can tell whether all of them are of one version.

@@ -1,16 +1,21 @@
 //! Several boxes in one search: their candidates are weighed together, as if they were of one box. What a stage asks the index for
 //! is asked of each box by itself.
 
+use std::collections::{HashMap, HashSet};
+
 use super::{Candidate, Search};
 use crate::{
     Fault,
     access::Reading,
-    ids::ChunkId,
-    seams::index::{Chunk, Correction, Recalled},
+    ids::{ChunkId, FileId},
+    seams::index::{Chunk, Correction, LaidOut, Recalled},
 };
 
 /// A chunk, and which of the boxes it is in.
 pub(super) type Place = (usize, ChunkId);
+
+/// A page of a file, and which of the boxes it is in.
+pub(super) type PagePlace = (usize, FileId, u32);
 
 impl Candidate {
     pub(super) fn place(&self) -> Place {
@@ -57,6 +62,26 @@ impl Search {
             if !ids.is_empty() {
                 scatter(&mut all, &at, self.index.chunks(reading, &ids).await?);
             }
+        }
+        Ok(all)
+    }
+
+    /// Those of these pages that have a look of their own.
+    pub(super) async fn laid_out(
+        &self,
+        readings: &[Reading],
+        pages: HashSet<PagePlace>,
+    ) -> Result<HashMap<PagePlace, LaidOut>, Fault> {
+        let mut all = HashMap::new();
+        for (box_at, reading) in readings.iter().enumerate() {
+            let here = pages.iter().filter(|(at, ..)| *at == box_at);
+            let wanted: Vec<(FileId, u32)> = here.map(|(_, file, number)| (*file, *number)).collect();
+            if wanted.is_empty() {
+                continue;
+            }
+            let found = self.index.laid_out(reading, &wanted).await?;
+            let named = wanted.into_iter().map(|(file, number)| (box_at, file, number));
+            all.extend(named.zip(found).filter_map(|(place, page)| Some((place, page?))));
         }
         Ok(all)
     }

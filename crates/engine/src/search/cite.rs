@@ -1,19 +1,25 @@
-//! Says where in a passage the words of the query are.
+//! Says where in a passage the words of the query are, and where on its pages all of that stands.
 
 use std::collections::HashSet;
 
 use serde::Serialize;
 use unicode_segmentation::UnicodeSegmentation;
 
-use crate::seams::index::Chunk;
+use crate::{
+    layout::{Placed, Region},
+    seams::index::{Chunk, LaidOut},
+};
 
 /// A place on the chunk's page, in code points.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Highlight {
     /// Where it starts.
     pub start: u32,
     /// Where it ends, exclusive.
     pub end: u32,
+    /// Where that is on the page, where the page has a look of its own.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub regions: Vec<Region>,
 }
 
 /// Letters that two forms of a word share at least; shorter words must be equal.
@@ -42,10 +48,47 @@ pub(super) fn highlights(query: &str, chunk: &Chunk) -> Vec<Highlight> {
         match found.last_mut() {
             // Scripts without spaces: characters that follow each other are one place.
             Some(last) if last.end == start => last.end = end,
-            _ => found.push(Highlight { start, end }),
+            _ => found.push(Highlight { start, end, regions: Vec::new() }),
         }
     }
     found
+}
+
+/// The pages that a passage stands on. No passage fills more than a few; those of empty pages between two do not count.
+pub(super) fn pages(chunk: &Chunk) -> impl Iterator<Item = u32> + use<> {
+    const MOST: u32 = 8;
+    chunk.page..=chunk.page_end.min(chunk.page.saturating_add(MOST))
+}
+
+/// Where a passage stands on its pages; its highlights learn the same. A page that was replaced meanwhile has no regions.
+pub(super) fn place<'a>(
+    chunk: &Chunk,
+    highlights: &mut [Highlight],
+    page: impl Fn(u32) -> Option<&'a LaidOut>,
+) -> Vec<Region> {
+    let mut regions = Vec::new();
+    for number in pages(chunk) {
+        let Some(LaidOut { text, layout }) = page(number) else { continue };
+        let first = number == chunk.page;
+        let start = if first { chunk.start } else { 0 };
+        let end = if number == chunk.page_end { chunk.end } else { u32::MAX };
+        if first && !begins_at(text, start, &chunk.text) {
+            return Vec::new();
+        }
+        let placed = Placed::new(number, text, layout);
+        regions.extend(placed.regions(start..end));
+        for highlight in highlights.iter_mut().filter(|_| first) {
+            highlight.regions = placed.regions(highlight.start..highlight.end);
+        }
+    }
+    regions
+}
+
+/// Whether a passage, or what of it is on its first page, starts at this code point of the page's text.
+fn begins_at(page: &str, start: u32, passage: &str) -> bool {
+    let rest = page.char_indices().nth(start as usize).map_or("", |(at, _)| &page[at..]);
+    let shared = rest.bytes().zip(passage.bytes()).take_while(|(page, passage)| page == passage).count();
+    shared > 0 && (shared == rest.len() || shared == passage.len())
 }
 
 fn wanted(query: &str) -> Vec<String> {
@@ -84,6 +127,36 @@ mod tests {
     }
 
     use super::*;
+    use crate::layout::{Layout, Spot};
+
+    #[test]
+    fn a_passage_stands_where_its_pages_say_so_and_nowhere_once_they_changed() {
+        let chunk = |text: &str, start, page_end, end| Chunk {
+            text: text.into(),
+            page: 1,
+            page_end,
+            start,
+            end,
+            section: [].into(),
+            lead: "".into(),
+            language: None,
+        };
+        let laid_out = |text: &str| {
+            let edges = [0.1, 0.1, 0.2, 0.2];
+            let start = text.len() - text.split(' ').next_back().unwrap().len();
+            let spot = Spot { start, end: text.len(), edges };
+            LaidOut { text: text.into(), layout: Layout::pack(text, &[spot]).unwrap() }
+        };
+        let pages = [laid_out("for two years"), laid_out("and three")];
+        let page = |number: u32| pages.get(number as usize - 1);
+        let whole = chunk("two years\nand three", 4, 2, 9);
+        let mut marks = [Highlight { start: 8, end: 13, regions: Vec::new() }];
+        let regions = place(&whole, &mut marks, page);
+        assert_eq!(regions.iter().map(|region| region.page).collect::<Vec<_>>(), [1, 2]);
+        assert_eq!(marks[0].regions, regions[..1]);
+        assert!(place(&chunk("two weeks", 4, 1, 13), &mut [], page).is_empty());
+        assert!(place(&chunk("beyond", 400, 1, 406), &mut [], page).is_empty());
+    }
 
     fn marked(query: &str, text: &str) -> Vec<String> {
         let chunk = Chunk {

@@ -405,7 +405,7 @@ impl Search {
         Ok(kept)
     }
 
-    /// Adds what a reader needs: the place of the query's words, and the chunks around.
+    /// Adds what a reader needs: the place of the query's words, where all stands on the page, and the chunks around.
     async fn cite(
         &self,
         readings: &[Reading],
@@ -424,9 +424,22 @@ impl Search {
             let around = neighbours(candidate.id, reach)
                 .filter_map(|id| Some(Context { id, chunk: found.get(&id)?.clone() }))
                 .collect();
-            Hit::new(candidate, &request.query, rank, score, copies, around)
+            let box_at = candidate.box_at;
+            Some((box_at, Hit::new(candidate, &request.query, rank, score, copies, around)?))
         });
-        Ok(hits.collect())
+        let mut hits: Vec<(usize, Hit)> = hits.collect();
+        if request.regions {
+            let pages = hits
+                .iter()
+                .flat_map(|(at, hit)| cite::pages(&hit.chunk).map(|number| (*at, hit.id.file, number)))
+                .collect();
+            let laid_out = self.laid_out(readings, pages).await?;
+            for (box_at, hit) in &mut hits {
+                let page = |number| laid_out.get(&(*box_at, hit.id.file, number));
+                hit.regions = cite::place(&hit.chunk, &mut hit.highlights, page);
+            }
+        }
+        Ok(hits.into_iter().map(|(_, hit)| hit).collect())
     }
 }
 

@@ -14,6 +14,7 @@ use crate::{
     Fault,
     cost::{self, SearchWork, Work},
     ids::{ChunkId, FileId},
+    layout::Region,
     seams::index::{Chunk, Correction},
 };
 
@@ -50,6 +51,8 @@ pub struct SearchRequest {
     pub context: usize,
     /// Whether to say how each hit came about, and where each file of `only` dropped out.
     pub explain: bool,
+    /// Whether to say where on its pages each hit stands.
+    pub regions: bool,
     /// How new the files are, where newer ones are preferred.
     pub freshness: Option<Arc<Freshness>>,
     /// How much costly work may be done; less where the caller caps what the search may cost.
@@ -69,6 +72,7 @@ impl SearchRequest {
             max_chunks_per_document: None,
             context: 0,
             explain: false,
+            regions: false,
             freshness: None,
             most: SearchWork::MOST,
         }
@@ -179,6 +183,8 @@ pub struct Hit {
     pub chunk: Chunk,
     /// Where the query's words are, on the chunk's page.
     pub highlights: Vec<Highlight>,
+    /// Where the passage stands on its pages, where these have a look of their own and it was asked for.
+    pub regions: Vec<Region>,
     /// The chunks around it, in order.
     pub around: Vec<Context>,
     /// Chunks that say the same and are not shown.
@@ -208,7 +214,8 @@ impl Hit {
         };
         let chunk = candidate.chunk?;
         let highlights = cite::highlights(query, &chunk);
-        Some(Hit { id: candidate.id, rank, score, scores, ranks, highlights, chunk, around, copies })
+        let (id, regions) = (candidate.id, Vec::new());
+        Some(Hit { id, rank, score, scores, ranks, highlights, regions, chunk, around, copies })
     }
 }
 

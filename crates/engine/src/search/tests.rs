@@ -14,7 +14,7 @@ use crate::{
     ids::{BoxId, FileId},
     seams::{
         embedder::{Embedder, Embedding},
-        index::{Candidate as Found, Contents, Correction, IndexedChunk, Recalled, Removed},
+        index::{Candidate as Found, Contents, Correction, IndexedChunk, LaidOut, Recalled, Removed},
     },
 };
 
@@ -108,6 +108,9 @@ impl Index for Memory {
     }
     async fn pages(&self, _: &Reading, _: FileId, _: u32, _: u32) -> Result<Vec<Page>, Fault> {
         Ok(vec![])
+    }
+    async fn laid_out(&self, _: &Reading, pages: &[(FileId, u32)]) -> Result<Vec<Option<LaidOut>>, Fault> {
+        Ok(vec![None; pages.len()])
     }
     async fn revision(&self, _: &Reading, _: FileId) -> Result<Option<i64>, Fault> {
         Ok(None)

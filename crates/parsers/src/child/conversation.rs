@@ -50,10 +50,11 @@ impl<'a> Conversation<'a> {
     }
 
     /// The longest line that a child with these limits has a reason to write: one page that is all of the text, every
-    /// character of it escaped, and what belongs to a page beside its text.
+    /// character of it escaped, its layout, which takes two letters for each byte of text at most, and what else belongs
+    /// to a page.
     pub fn longest_line(limits: &Limits) -> u64 {
         const BESIDE_TEXT: u64 = 1 << 20;
-        (limits.text_bytes as u64).saturating_mul(2).saturating_add(BESIDE_TEXT).min(limits.reply_bytes)
+        (limits.text_bytes as u64).saturating_mul(4).saturating_add(BESIDE_TEXT).min(limits.reply_bytes)
     }
 
     /// Takes in the next line.
@@ -148,6 +149,7 @@ fn is_media_type(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use engine::layout::{Layout, Spot};
     use engine::seams::parser::FailureKind;
     use serde_json::{Value, json};
 
@@ -208,6 +210,25 @@ mod tests {
         assert_eq!(failure_of(&[page(1, "x"), header]).kind, FailureKind::Internal);
         let long = json!({"failed": {"kind": "damaged", "message": "x".repeat(100_000)}});
         assert!(failure_of(&[long]).message.len() < 1_000);
+    }
+
+    #[test]
+    fn a_layout_that_is_not_of_the_page_s_text_is_not_kept() {
+        let spot = |start, end| Spot { start, end, edges: [0.1, 0.1, 0.2, 0.2] };
+        let layout = Layout::pack("one two", &[spot(0, 3), spot(4, 7)]);
+        let kept = |text: &str, layout: &Value| {
+            let mut line = page(1, text);
+            line["page"]["layout"] = layout.clone();
+            let heard = hear(&Limits::default(), Sandbox::BestEffort, &[line, done()]);
+            let Heard::Document(document) = heard else { panic!("{heard:?}") };
+            document.pages[0].layout.clone()
+        };
+        assert_eq!(kept("one two", &json!(layout)), layout);
+        assert_eq!(kept("one", &json!(layout)), None);
+        assert_eq!(kept("one two", &json!("ff".repeat(100_000))), None);
+        let mut odd = page(1, "x");
+        odd["page"]["layout"] = json!("0g");
+        assert_eq!(failure_of(&[odd]).kind, FailureKind::Internal);
     }
 
     #[test]

@@ -4,6 +4,7 @@
 use std::fmt;
 
 use engine::document::{Format, Page};
+use engine::layout::Layout;
 use engine::seams::parser::ParseFailure;
 use serde::de::{SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -50,20 +51,24 @@ pub(super) struct PageFrame {
     confidence: Option<f32>,
     tables: u32,
     warnings: Few<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    layout: Option<Layout>,
 }
 
 impl From<Page> for PageFrame {
     fn from(page: Page) -> Self {
-        let Page { number, label, text, format, ocr, confidence, tables, warnings } = page;
-        Self { number, label, text, format, ocr, confidence, tables, warnings: Few::first(warnings) }
+        let Page { number, label, text, format, ocr, confidence, tables, warnings, layout } = page;
+        let warnings = Few::first(warnings);
+        Self { number, label, text, format, ocr, confidence, tables, warnings, layout }
     }
 }
 
 impl PageFrame {
     /// The page, with everything that is shown in a line cut to a line.
     pub(super) fn page(self) -> Page {
-        let Self { number, label, text, format, ocr, confidence, tables, warnings } = self;
+        let Self { number, label, text, format, ocr, confidence, tables, warnings, layout } = self;
         Page {
+            layout: layout.filter(|layout| layout.fits(&text)),
             number,
             label: cut(label),
             text,

@@ -12,39 +12,46 @@ fn right_to_left(character: char) -> bool {
     matches!(bidi_class(character), BidiClass::R | BidiClass::AL)
 }
 
-/// Puts a line that was gathered from left to right into reading order.
+/// Puts a line that was gathered from left to right into reading order: its characters, each with the byte of `seen` at
+/// which it starts.
 ///
 /// Reordering is its own inverse for lines without nested embeddings, so the seen order is handed to the ordinary
 /// algorithm as if it were the read one.
-pub(super) fn logical(seen: &str, paragraph_right_to_left: bool) -> String {
-    if !is_right_to_left(seen) {
-        return seen.to_owned();
-    }
+pub(super) fn logical(seen: &str, paragraph_right_to_left: bool) -> Vec<(usize, char)> {
     let base = if paragraph_right_to_left { Level::rtl() } else { Level::ltr() };
     let info = BidiInfo::new(seen, Some(base));
-    let mut out = String::with_capacity(seen.len());
+    let mut out = Vec::with_capacity(seen.len());
     for paragraph in &info.paragraphs {
-        out.push_str(&info.reorder_line(paragraph, paragraph.range.clone()));
+        let (levels, runs) = info.visual_runs(paragraph, paragraph.range.clone());
+        for run in runs {
+            let level = levels.get(run.start).copied().unwrap_or(base);
+            let from = run.start;
+            let characters = seen[run].char_indices().map(|(at, character)| (from + at, character));
+            if level.is_rtl() {
+                out.extend(characters.rev());
+            } else {
+                out.extend(characters);
+            }
+        }
     }
-    reattach_marks(&out)
+    reattach_marks(out)
 }
 
 /// Vowel signs stand after their letter; in the order seen they came after it too, so reordering put them before.
-fn reattach_marks(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut waiting = String::new();
-    for character in text.chars() {
+fn reattach_marks(text: Vec<(usize, char)>) -> Vec<(usize, char)> {
+    let mut out = Vec::with_capacity(text.len());
+    let mut waiting = Vec::new();
+    for (at, character) in text {
         if bidi_class(character) == BidiClass::NSM {
-            waiting.push(character);
+            waiting.push((at, character));
             continue;
         }
-        out.push(character);
+        out.push((at, character));
         if !character.is_whitespace() {
-            out.push_str(&waiting);
-            waiting.clear();
+            out.append(&mut waiting);
         }
     }
-    out.push_str(&waiting);
+    out.append(&mut waiting);
     out
 }
 
@@ -65,7 +72,11 @@ pub(super) fn mostly_right_to_left<'a>(lines: impl Iterator<Item = &'a str>) -> 
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    fn logical(seen: &str, right_to_left: bool) -> String {
+        let read = super::logical(seen, right_to_left);
+        assert!(read.iter().all(|(at, character)| seen[*at..].starts_with(*character)));
+        read.into_iter().map(|(_, character)| character).collect()
+    }
 
     #[test]
     fn seen_order_becomes_read_order() {

@@ -1,7 +1,13 @@
-//! Writes the lines of a page as Markdown: headings by size, paragraphs, lists and simple tables.
+//! Writes the lines of a page as Markdown: headings by size, paragraphs, lists and simple tables. Every word that is
+//! written keeps its place on the page.
+
+use std::ops::Range;
 
 use super::lines::Line;
-use crate::blocks::{Block, Marker, Table, markdown};
+use super::running::Sheet;
+use super::tables;
+use crate::blocks::{self, Marker};
+use crate::placing::Placing;
 
 /// A line this much larger than the body is a heading.
 const HEADING: f32 = 1.15;
@@ -56,48 +62,177 @@ fn half_points(size: f32) -> i32 {
     (size * 2.0).round() as i32
 }
 
-/// Writes the lines of one page; gives the text and the number of tables.
-pub(super) fn write(lines: &[Line], sizes: &Sizes) -> (String, u32) {
-    let mut blocks: Vec<Block> = Vec::new();
+/// A block of a page: parts of its lines.
+enum Piece<'a> {
+    Heading(u8, Vec<Part<'a>>),
+    Paragraph(Vec<Part<'a>>),
+    Item(Marker, Vec<Part<'a>>),
+    Table(tables::Rows<'a>),
+}
+
+/// A part of a line, and what stands between it and the part before.
+struct Part<'a> {
+    line: &'a Line,
+    /// Where it starts in the line; it ends where the line ends.
+    from: usize,
+    joint: Joint,
+}
+
+/// What stands between two lines of a block.
+#[derive(Clone, Copy, PartialEq)]
+enum Joint {
+    Blank,
+    LineEnd,
+    /// A hyphen, which goes: the word is whole again.
+    Hyphen,
+    /// Nothing: the hyphen is invisible.
+    Nothing,
+}
+
+impl Part<'_> {
+    fn text(&self) -> &str {
+        &self.line.text[self.from..]
+    }
+}
+
+/// A page as Markdown, and how many tables it has.
+pub(super) fn write(sheet: &Sheet, sizes: &Sizes) -> (Placing, u32) {
+    let pieces = pieces(&sheet.lines, sizes);
+    let mut writer = Writer { out: Placing::default(), page: (sheet.width, sheet.height) };
+    let mut after_item = false;
+    for piece in &pieces {
+        let item = matches!(piece, Piece::Item(..));
+        if !writer.out.text.is_empty() {
+            writer.out.plain(if item && after_item { "\n" } else { "\n\n" });
+        }
+        writer.piece(piece);
+        after_item = item;
+    }
+    let tables = pieces.iter().filter(|piece| matches!(piece, Piece::Table(_))).count();
+    (writer.out, u32::try_from(tables).unwrap_or(u32::MAX))
+}
+
+fn pieces<'a>(lines: &'a [Line], sizes: &Sizes) -> Vec<Piece<'a>> {
+    let mut pieces: Vec<Piece<'a>> = Vec::new();
     let leading = leading(lines);
     let mut at = 0;
     while at < lines.len() {
-        if let Some((table, used)) = super::tables::table(&lines[at..]) {
-            blocks.push(Block::Table(Table { rows: table }));
+        if let Some((rows, used)) = tables::table(&lines[at..]) {
+            pieces.push(Piece::Table(rows));
             at += used;
             continue;
         }
         let line = &lines[at];
         let before = at.checked_sub(1).map(|before| &lines[before]);
         match (sizes.level(line), before) {
-            (Some(level), before) => heading(&mut blocks, level, line, before),
-            (None, Some(before)) if continues(before, line, &blocks, leading) => {
-                append(&mut blocks, before, line, lines)
+            (Some(level), before) => heading(&mut pieces, level, line, before),
+            (None, Some(before)) if continues(before, line, &pieces, leading) => {
+                append(&mut pieces, before, line, lines)
             }
-            _ => start(&mut blocks, line),
+            _ => start(&mut pieces, line),
         }
         at += 1;
     }
-    let tables = blocks.iter().filter(|block| matches!(block, Block::Table(_))).count();
-    (markdown(&blocks), u32::try_from(tables).unwrap_or(u32::MAX))
+    pieces
 }
 
-fn heading(blocks: &mut Vec<Block>, level: u8, line: &Line, before: Option<&Line>) {
+/// Writes pieces, each word with its place.
+struct Writer {
+    out: Placing,
+    page: (f32, f32),
+}
+
+impl Writer {
+    fn piece(&mut self, piece: &Piece<'_>) {
+        match piece {
+            Piece::Heading(level, parts) => {
+                self.out.plain(&"######"[..usize::from((*level).clamp(1, 6))]);
+                self.out.plain(" ");
+                self.parts(parts, "\n");
+            }
+            Piece::Paragraph(parts) => self.parts(parts, "\n"),
+            Piece::Item(marker, parts) => {
+                match marker {
+                    Marker::Number(number) => self.out.plain(&format!("{number}. ")),
+                    _ => self.out.plain("- "),
+                }
+                self.parts(parts, "\n  ");
+            }
+            Piece::Table(rows) => self.table(rows),
+        }
+    }
+
+    fn parts(&mut self, parts: &[Part<'_>], line_end: &str) {
+        for (nth, part) in parts.iter().enumerate() {
+            match part.joint {
+                _ if nth == 0 => {}
+                Joint::Blank => self.out.plain(" "),
+                Joint::LineEnd => self.out.plain(line_end),
+                Joint::Hyphen => self.out.take_back(),
+                Joint::Nothing => {}
+            }
+            self.words(part.line, part.from..part.line.text.len(), false);
+        }
+    }
+
+    fn table(&mut self, rows: &tables::Rows<'_>) {
+        for (nth, row) in rows.iter().enumerate() {
+            if nth > 0 {
+                self.out.plain("\n");
+            }
+            self.out.plain("|");
+            for cell in row {
+                for (line, range) in cell {
+                    self.out.plain(" ");
+                    self.words(line, range.clone(), true);
+                }
+                self.out.plain(" |");
+            }
+            if nth == 0 {
+                let mut rule = String::from("\n");
+                blocks::write_rule(&mut rule, row.len());
+                self.out.plain(&rule);
+            }
+        }
+    }
+
+    /// Writes a part of a line. Blanks between words are kept as they are, except in cells.
+    fn words(&mut self, line: &Line, part: Range<usize>, cell: bool) {
+        let mut end = part.start;
+        for (word, left, right) in line.words_in(part.clone()) {
+            if end > part.start {
+                let blank = &line.text[end..word.start];
+                self.out.plain(if cell || blank == " " { " " } else { blank });
+            }
+            end = word.end;
+            let edges = line.box_of(left, right, self.page);
+            let word = &line.text[word];
+            if cell && word.contains('|') {
+                self.out.word(&word.replace('|', "\\|"), edges);
+            } else {
+                self.out.word(word, edges);
+            }
+        }
+    }
+}
+
+fn heading<'a>(pieces: &mut Vec<Piece<'a>>, level: u8, line: &'a Line, before: Option<&Line>) {
     let adjoins = before.is_some_and(|before| {
         (before.size - line.size).abs() < 0.6
             && line.base > before.base
             && line.base - before.base < 1.8 * line.size
     });
-    match blocks.last_mut() {
-        Some(Block::Heading(same, text))
-            if *same == level && adjoins && text.len() + line.text.len() < LONGEST_HEADING =>
+    let length = |parts: &[Part<'_>]| parts.iter().map(|part| part.text().len() + 1).sum::<usize>();
+    match pieces.last_mut() {
+        Some(Piece::Heading(same, parts))
+            if *same == level && adjoins && length(parts) + line.text.len() < LONGEST_HEADING =>
         {
-            join(text, &line.text, true);
+            join(parts, line, true);
         }
         _ if line.text.chars().count() <= LONGEST_HEADING => {
-            blocks.push(Block::Heading(level, line.text.clone()))
+            pieces.push(Piece::Heading(level, vec![whole(line)]))
         }
-        _ => start(blocks, line),
+        _ => start(pieces, line),
     }
 }
 
@@ -117,8 +252,8 @@ fn leading(lines: &[Line]) -> f32 {
 }
 
 /// Whether a line goes on with the paragraph of the line before it.
-fn continues(before: &Line, line: &Line, blocks: &[Block], leading: f32) -> bool {
-    let open = matches!(blocks.last(), Some(Block::Paragraph(_) | Block::Item { .. }));
+fn continues(before: &Line, line: &Line, pieces: &[Piece<'_>], leading: f32) -> bool {
+    let open = matches!(pieces.last(), Some(Piece::Paragraph(_) | Piece::Item(..)));
     let step = (line.base - before.base) / line.size.max(before.size).max(0.1);
     let alike = (before.size - line.size).abs() < 0.15 * before.size.max(line.size);
     let near = if before.block == line.block {
@@ -132,35 +267,43 @@ fn continues(before: &Line, line: &Line, blocks: &[Block], leading: f32) -> bool
     open && alike && step > 0.0 && near && marker(&line.text).is_none()
 }
 
-fn start(blocks: &mut Vec<Block>, line: &Line) {
-    blocks.push(match marker(&line.text) {
-        Some((marker, text)) => Block::Item { depth: 0, marker, text: text.to_owned() },
-        None => Block::Paragraph(line.text.clone()),
+fn whole(line: &Line) -> Part<'_> {
+    Part { line, from: 0, joint: Joint::Blank }
+}
+
+fn start<'a>(pieces: &mut Vec<Piece<'a>>, line: &'a Line) {
+    pieces.push(match marker(&line.text) {
+        Some((marker, text)) => {
+            let from = line.text.len() - text.len();
+            Piece::Item(marker, vec![Part { line, from, joint: Joint::Blank }])
+        }
+        None => Piece::Paragraph(vec![whole(line)]),
     });
 }
 
-fn append(blocks: &mut [Block], before: &Line, line: &Line, lines: &[Line]) {
-    let Some(Block::Paragraph(text) | Block::Item { text, .. }) = blocks.last_mut() else { return };
+fn append<'a>(pieces: &mut [Piece<'a>], before: &Line, line: &'a Line, lines: &[Line]) {
+    let Some(Piece::Paragraph(parts) | Piece::Item(_, parts)) = pieces.last_mut() else { return };
     // A line that ends well before the others of its block was ended on purpose: an address, a verse, code.
     let both = |other: &&Line| other.block == line.block || other.block == before.block;
     let right = lines.iter().filter(both).map(|other| other.right).fold(f32::MIN, f32::max);
     let left = lines.iter().filter(both).map(|other| other.left).fold(f32::MAX, f32::min);
     let full = before.right - left > 0.75 * (right - left);
-    join(text, &line.text, full);
+    join(parts, line, full);
 }
 
-/// Joins the next line to a text; words divided at the line's end become whole.
-fn join(text: &mut String, next: &str, same_paragraph: bool) {
-    let divided = text.ends_with(['-', '\u{ad}', '‐'])
+/// Joins the next line to a block; words divided at the line's end become whole.
+fn join<'a>(parts: &mut Vec<Part<'a>>, line: &'a Line, same_paragraph: bool) {
+    let text = parts.last().map_or("", Part::text);
+    let divided = text.ends_with(['-', '‐'])
         && text.chars().rev().nth(1).is_some_and(char::is_lowercase)
-        && next.starts_with(char::is_lowercase);
-    let soft = text.ends_with('\u{ad}');
-    if divided || soft {
-        text.pop();
-    } else {
-        text.push(if same_paragraph { ' ' } else { '\n' });
-    }
-    text.push_str(next);
+        && line.text.starts_with(char::is_lowercase);
+    let joint = match (divided, text.ends_with('\u{ad}')) {
+        (_, true) => Joint::Nothing,
+        (true, _) => Joint::Hyphen,
+        _ if same_paragraph => Joint::Blank,
+        _ => Joint::LineEnd,
+    };
+    parts.push(Part { line, from: 0, joint });
 }
 
 /// The marker a line starts with, where it is an item of a list, and the text after it.
@@ -202,11 +345,12 @@ mod tests {
 
     fn line(text: &str, base: f32, size: f32) -> Line {
         let right = 50.0 + text.len() as f32 * 5.0;
-        Line { text: text.into(), cells: Vec::new(), left: 50.0, right, base, size, block: 0, upright: true }
+        Line { base, main_base: base, size, right, ..super::super::lines::line_of(text, 50.0, right) }
     }
 
     fn text(lines: &[Line]) -> String {
-        write(lines, &Sizes::measure(lines.iter())).0
+        let sheet = Sheet { lines: lines.to_vec(), width: 600.0, height: 800.0 };
+        write(&sheet, &Sizes::measure(lines.iter())).0.text
     }
 
     #[test]

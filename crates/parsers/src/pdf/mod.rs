@@ -158,7 +158,7 @@ fn draft(page: &Page<'_>, reading: Reading) -> (Sheet, Draft) {
         scanned: ink.pictures > PICTURE_SHARE * f64::from(width) * f64::from(height),
         drawn: ink.paths > 0 || ink.missing > 0,
     };
-    (Sheet { lines, height }, draft)
+    (Sheet { lines, width, height }, draft)
 }
 
 /// The lines of a page, in reading order: text along the page first, turned text after it.
@@ -225,10 +225,14 @@ impl Draft {
 
     fn finish(self, sheet: &Sheet, sizes: &markup::Sizes, label: &str) -> DocumentPage {
         let additions = blocks::markdown(&self.additions);
-        let (text, tables) = markup::write(&sheet.lines, sizes);
         let mut page = match self.replacement {
             Some(page) => page,
-            None => pages::page("", &text, tables),
+            None => {
+                let (written, tables) = markup::write(sheet, sizes);
+                let mut page = pages::page("", &written.text, tables);
+                page.layout = written.layout(&page);
+                page
+            }
         };
         page.label = crate::clean::one_line(label);
         if !additions.is_empty() {

@@ -12,6 +12,7 @@ pub(super) const FEWEST_PAGES: usize = 3;
 /// A page while running lines are looked for.
 pub(super) struct Sheet {
     pub(super) lines: Vec<Line>,
+    pub(super) width: f32,
     pub(super) height: f32,
 }
 
@@ -104,16 +105,11 @@ mod tests {
 
     fn sheet(texts: &[(&str, f32)]) -> Sheet {
         let line = |(text, base): &(&str, f32)| Line {
-            text: (*text).to_owned(),
-            cells: Vec::new(),
-            left: 0.0,
-            right: 100.0,
             base: *base,
-            size: 10.0,
-            block: 0,
-            upright: true,
+            main_base: *base,
+            ..super::super::lines::line_of(text, 0.0, 100.0)
         };
-        Sheet { lines: texts.iter().map(line).collect(), height: 800.0 }
+        Sheet { lines: texts.iter().map(line).collect(), width: 600.0, height: 800.0 }
     }
 
     #[test]

@@ -7,10 +7,20 @@ const BLANK: f32 = 0.17;
 /// A gap of this share of the font size ends the segment: a column, a table cell, a tab.
 const WIDE: f32 = 1.2;
 
+/// Where a word starts in its text, in bytes, and its edges.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Span {
+    pub(super) start: usize,
+    pub(super) left: f32,
+    pub(super) right: f32,
+}
+
 /// A run of text on one baseline, in a frame turned so that the text runs from left to right.
 #[derive(Debug, Clone)]
 pub(super) struct Segment {
     pub(super) text: String,
+    /// The words, in order.
+    pub(super) words: Vec<Span>,
     pub(super) left: f32,
     pub(super) right: f32,
     /// The baseline; larger is further down.
@@ -18,6 +28,8 @@ pub(super) struct Segment {
     pub(super) size: f32,
     /// The direction of the text on the page, in tenths of a radian.
     pub(super) direction: i32,
+    /// The same, exactly.
+    pub(super) angle: f32,
 }
 
 /// Joins characters in the order they were drawn.
@@ -32,14 +44,18 @@ pub(super) fn join(ink: &Ink) -> Vec<Segment> {
             _ => false,
         };
         if !joined {
-            segments.push(Segment {
-                text: text.to_owned(),
+            let mut segment = Segment {
+                text: String::new(),
+                words: Vec::new(),
                 left: placed.left.min(placed.right),
                 right: placed.right.max(placed.left),
                 base: placed.base,
                 size: placed.size,
                 direction: (glyph.angle / 0.1).round() as i32,
-            });
+                angle: glyph.angle,
+            };
+            segment.push(text, &placed);
+            segments.push(segment);
         }
         last = Some(placed);
     }
@@ -67,6 +83,21 @@ impl Placed {
 }
 
 impl Segment {
+    /// Adds a character to the text, and to its last word unless a blank lies between them.
+    fn push(&mut self, text: &str, at: &Placed) {
+        let (left, right) = (at.left.min(at.right), at.left.max(at.right));
+        let goes_on = !self.text.is_empty() && !self.text.ends_with(char::is_whitespace);
+        if !text.starts_with(char::is_whitespace) {
+            match self.words.last_mut() {
+                Some(word) if goes_on => {
+                    (word.left, word.right) = (word.left.min(left), word.right.max(right));
+                }
+                _ => self.words.push(Span { start: self.text.len(), left, right }),
+            }
+        }
+        self.text.push_str(text);
+    }
+
     fn try_append(&mut self, before: &Placed, next: &Placed, text: &str) -> bool {
         let larger = next.size.max(self.size);
         let smaller = next.size.min(self.size);
@@ -82,7 +113,7 @@ impl Segment {
         if blank {
             self.text.push(' ');
         }
-        self.text.push_str(text);
+        self.push(text, next);
         self.right = self.right.max(next.right);
         if next.size > self.size {
             // The larger characters carry the line: a small number before a heading does not set its baseline.

@@ -1,6 +1,11 @@
 //! Recognises simple tables among the lines of a page: rows of cells that stand in columns.
 
+use std::ops::Range;
+
 use super::lines::{Cell, Line};
+
+/// Rows of cells, each of parts of lines; all rows have as many cells.
+pub(super) type Rows<'a> = Vec<Vec<Vec<(&'a Line, Range<usize>)>>>;
 
 /// Fewer rows than this may be chance.
 const FEWEST_ROWS: usize = 3;
@@ -8,7 +13,7 @@ const FEWEST_ROWS: usize = 3;
 const LONGEST_CELL: usize = 80;
 
 /// The table that starts with the first line, and how many lines it takes; `None` where there is none.
-pub(super) fn table(lines: &[Line]) -> Option<(Vec<Vec<String>>, usize)> {
+pub(super) fn table(lines: &[Line]) -> Option<(Rows<'_>, usize)> {
     let first = lines.first()?;
     if !is_row(first) {
         return None;
@@ -33,23 +38,25 @@ pub(super) fn table(lines: &[Line]) -> Option<(Vec<Vec<String>>, usize)> {
     if right_to_left {
         columns.reverse();
     }
-    let cells = |row: &&Line| {
-        let mut cells = vec![String::new(); columns.len()];
+    let used = rows.len();
+    let cells = |row: &Line| {
+        let mut cells = vec![Vec::new(); columns.len()];
         for cell in &row.cells {
             if let Some(at) = columns.iter().position(|column| overlaps(cell, *column)) {
-                if !cells[at].is_empty() {
-                    cells[at].push(' ');
-                }
-                cells[at].push_str(&cell.text);
+                cells[at].push(cell.range.clone());
             }
         }
         cells
     };
-    Some((rows.iter().map(cells).collect(), rows.len()))
+    Some((rows.into_iter().map(|row| with_line(row, cells(row))).collect(), used))
+}
+
+fn with_line(line: &Line, cells: Vec<Vec<Range<usize>>>) -> Vec<Vec<(&Line, Range<usize>)>> {
+    cells.into_iter().map(|cell| cell.into_iter().map(|range| (line, range)).collect()).collect()
 }
 
 fn is_row(line: &Line) -> bool {
-    line.cells.len() >= 2 && line.cells.iter().all(|cell| cell.text.chars().count() <= LONGEST_CELL)
+    line.cells.len() >= 2 && line.cells.iter().all(|cell| line.cell(cell).chars().count() <= LONGEST_CELL)
 }
 
 fn overlaps(cell: &Cell, column: (f32, f32)) -> bool {
@@ -79,15 +86,27 @@ fn fits(cells: &[Cell], columns: &mut [(f32, f32)]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::lines::line_of;
     use super::*;
 
     fn row(base: f32, cells: &[(&str, f32, f32)]) -> Line {
-        let cells: Vec<Cell> = cells
+        let text = cells.iter().map(|(text, ..)| *text).collect::<Vec<_>>().join(" ");
+        let mut start = 0;
+        let mut line = line_of(&text, 0.0, 300.0);
+        line.cells = cells
             .iter()
-            .map(|(text, left, right)| Cell { text: (*text).into(), left: *left, right: *right })
+            .map(|(text, left, right)| {
+                let range = start..start + text.len();
+                start = range.end + 1;
+                Cell { range, left: *left, right: *right }
+            })
             .collect();
-        let text = cells.iter().map(|cell| cell.text.clone()).collect::<Vec<_>>().join(" ");
-        Line { text, left: 0.0, right: 300.0, base, size: 10.0, block: 0, upright: true, cells }
+        Line { base, main_base: base, ..line }
+    }
+
+    fn texts(row: &[Vec<(&Line, Range<usize>)>]) -> Vec<String> {
+        let text = |(line, range): &(&Line, Range<usize>)| line.text[range.clone()].to_owned();
+        row.iter().map(|cell| cell.iter().map(text).collect::<Vec<_>>().join(" ")).collect()
     }
 
     #[test]
@@ -100,7 +119,7 @@ mod tests {
         ];
         let (rows, used) = table(&lines).expect("a table");
         assert_eq!(used, 3);
-        assert_eq!(rows[1], ["Ann", "41"]);
+        assert_eq!(texts(&rows[1]), ["Ann", "41"]);
     }
 
     #[test]

@@ -243,6 +243,7 @@ fn version(word: &str) -> Arc<Document> {
         confidence: None,
         tables: 0,
         warnings: vec![],
+        layout: None,
     };
     let pages = (1..=2_000).map(page).collect();
     Arc::new(Document { media_type: "text/plain".into(), title: None, pages, warnings: vec![] })

@@ -71,6 +71,7 @@ fn document(title: &str, text: &str) -> Document {
         confidence: None,
         tables: 0,
         warnings: vec![],
+        layout: None,
     };
     let title = (!title.is_empty()).then(|| title.to_string());
     Document { media_type: "text/plain".into(), title, pages: vec![page], warnings: vec![] }

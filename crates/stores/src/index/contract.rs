@@ -7,7 +7,8 @@ use engine::{
     access::{Reading, Writing},
     document::{Document, Format, Page},
     ids::{BoxId, ChunkId, FileId},
-    seams::index::{Chunk, Correction, Index, IndexedChunk, Recall, Recalled, Removed},
+    layout::{Layout, Spot},
+    seams::index::{Chunk, Correction, Index, IndexedChunk, LaidOut, Recall, Recalled, Removed},
 };
 
 const MODEL: &str = "test/4";
@@ -18,6 +19,7 @@ pub(super) async fn holds(index: Arc<dyn Index>) {
     a_box_never_written_reads_as_empty(index).await;
     a_stored_file_reads_back(index).await;
     pages_come_in_order_from_where_asked(index).await;
+    pages_with_a_look_of_their_own_keep_it(index).await;
     storing_again_replaces_everything(index).await;
     a_removed_file_is_gone(index).await;
     an_empty_file_leaves_without_taking_another(index).await;
@@ -52,6 +54,7 @@ fn page(number: u32, text: &str) -> Page {
         confidence: (number == 2).then_some(0.75),
         tables: 1,
         warnings: vec!["a \"quoted\" warning".into()],
+        layout: None,
     }
 }
 
@@ -136,6 +139,29 @@ async fn a_stored_file_reads_back(index: &dyn Index) {
     assert_eq!(contents.model.as_deref(), Some(MODEL));
     let held = &contents.files[0];
     assert_eq!((contents.files.len(), held.file, held.pages, held.chunks), (1, file, 2, 2));
+}
+
+async fn pages_with_a_look_of_their_own_keep_it(index: &dyn Index) {
+    let (writing, file) = (fresh(), FileId::generate());
+    let reading = writing.reading();
+    let spot = |start, end, left| Spot { start, end, edges: [left, 0.1, left + 0.1, 0.2] };
+    let layout = Layout::pack("one two", &[spot(0, 3, 0.1), spot(4, 7, 0.3)]);
+    let mut document = Document::clone(&document(&["one two", "plain"]));
+    document.pages[0].layout.clone_from(&layout);
+    let document = Arc::new(document);
+    index.replace(&writing, file, &document, &Arc::from([]), "m").await.unwrap();
+    assert_eq!(index.pages(reading, file, 1, 10).await.unwrap(), document.pages);
+    let wanted = [(file, 2), (FileId::generate(), 1), (file, 1), (file, 9)];
+    let first = layout.map(|layout| LaidOut { text: "one two".into(), layout });
+    assert_eq!(index.laid_out(reading, &wanted).await.unwrap(), [None, None, first, None]);
+    assert_eq!(
+        index.laid_out(fresh().reading(), &wanted[..1]).await.unwrap(),
+        [None],
+        "a box without anything"
+    );
+    let stranger = fresh();
+    index.replace(&stranger, FileId::generate(), &document, &Arc::from([]), "m").await.unwrap();
+    assert_eq!(index.laid_out(stranger.reading(), &wanted[2..3]).await.unwrap(), [None], "of another box");
 }
 
 async fn pages_come_in_order_from_where_asked(index: &dyn Index) {

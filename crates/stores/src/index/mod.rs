@@ -32,7 +32,7 @@ use engine::{
     blocking,
     document::{Document, Page},
     ids::{BoxId, ChunkId, FileId},
-    seams::index::{Chunk, Contents, Index, IndexedChunk, Recall, Recalled, Removed},
+    seams::index::{Chunk, Contents, Index, IndexedChunk, LaidOut, Recall, Recalled, Removed},
 };
 
 pub use boxes::Bounds;
@@ -130,6 +130,17 @@ impl Index for Embedded {
         limit: u32,
     ) -> Result<Vec<Page>, Fault> {
         self.read(reading.box_id(), move |open| open.pages(file, from, limit)).await
+    }
+
+    async fn laid_out(
+        &self,
+        reading: &Reading,
+        pages: &[(FileId, u32)],
+    ) -> Result<Vec<Option<LaidOut>>, Fault> {
+        let (asked, wanted) = (pages.to_vec(), pages.len());
+        let mut found = self.read(reading.box_id(), move |open| open.laid_out(&asked)).await?;
+        found.resize(wanted, None);
+        Ok(found)
     }
 
     async fn revision(&self, reading: &Reading, file: FileId) -> Result<Option<i64>, Fault> {

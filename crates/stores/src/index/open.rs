@@ -12,7 +12,7 @@ use engine::{
     Fault, Reason,
     document::{Document, Page},
     ids::{ChunkId, FileId},
-    seams::index::{Candidate, Chunk, Contents, Correction, IndexedChunk, Removed},
+    seams::index::{Candidate, Chunk, Contents, Correction, IndexedChunk, LaidOut, Removed},
 };
 use parking_lot::{Mutex, MutexGuard, RwLock};
 use rusqlite::{Connection, Transaction, TransactionBehavior};
@@ -146,6 +146,16 @@ impl OpenBox {
         self.read(|connection| match truth::file_number(connection, file)? {
             Some(number) => truth::pages(connection, number, from, limit),
             None => Ok(Vec::new()),
+        })
+    }
+
+    pub(super) fn laid_out(&self, pages: &[(FileId, u32)]) -> Result<Vec<Option<LaidOut>>, Fault> {
+        self.read(|connection| {
+            let page = |&(file, number): &(FileId, u32)| match truth::file_number(connection, file)? {
+                Some(file) => truth::laid_out(connection, file, number),
+                None => Ok(None),
+            };
+            pages.iter().map(page).collect()
         })
     }
 

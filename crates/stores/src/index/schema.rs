@@ -57,6 +57,10 @@ const MIGRATIONS: &[&str] = &[
     "
     -- No table changes; see `migrate`.
 ",
+    "
+    -- Where the words of a page stand; only pages of PDFs and pictures have it.
+    alter table pages add column layout blob;
+",
 ];
 
 /// Files of this layout were written before deleted text was overwritten wherever it had been; they are written once more.

@@ -10,7 +10,7 @@ use engine::{
     ids::{BoxId, ChunkId, FileId},
     seams::{
         catalog::Catalog,
-        index::{Chunk, Contents, Index, IndexedChunk, Recall, Recalled, Removed},
+        index::{Chunk, Contents, Index, IndexedChunk, LaidOut, Recall, Recalled, Removed},
     },
 };
 
@@ -99,6 +99,14 @@ impl Index for Sharded {
         limit: u32,
     ) -> Result<Vec<Page>, Fault> {
         self.of(reading.box_id()).await?.pages(reading, file, from, limit).await
+    }
+
+    async fn laid_out(
+        &self,
+        reading: &Reading,
+        pages: &[(FileId, u32)],
+    ) -> Result<Vec<Option<LaidOut>>, Fault> {
+        self.of(reading.box_id()).await?.laid_out(reading, pages).await
     }
 
     async fn revision(&self, reading: &Reading, file: FileId) -> Result<Option<i64>, Fault> {

@@ -62,6 +62,7 @@ fn file_of(texts: &[String], language: &str) -> (Arc<Document>, Arc<[IndexedChun
         confidence: None,
         tables: 0,
         warnings: vec![],
+        layout: None,
     };
     let document =
         Document { media_type: "text/plain".into(), title: None, pages: vec![page], warnings: vec![] };

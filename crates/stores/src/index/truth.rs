@@ -3,7 +3,8 @@
 use engine::{
     document::{Document, Format, Page},
     ids::FileId,
-    seams::index::{Chunk, Contents, Held, IndexedChunk, Removed},
+    layout::Layout,
+    seams::index::{Chunk, Contents, Held, IndexedChunk, LaidOut, Removed},
 };
 use half::{f16, slice::HalfFloatSliceExt};
 use rusqlite::{Connection, OptionalExtension, Result, Row, Transaction, params, types::Type};
@@ -118,7 +119,7 @@ fn note_change(transaction: &Transaction<'_>, file: i64) -> Result<i64> {
 
 fn insert_pages(transaction: &Transaction<'_>, file: i64, pages: &[Page]) -> Result<()> {
     let mut insert =
-        transaction.prepare_cached("insert into pages values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)")?;
+        transaction.prepare_cached("insert into pages values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)")?;
     for page in pages {
         insert.execute(params![
             file,
@@ -130,6 +131,7 @@ fn insert_pages(transaction: &Transaction<'_>, file: i64, pages: &[Page]) -> Res
             page.confidence,
             page.tables,
             as_json(&page.warnings),
+            page.layout.as_ref().map(Layout::as_bytes),
         ])?;
     }
     Ok(())
@@ -210,7 +212,7 @@ pub(super) fn contents(connection: &Connection) -> Result<Contents> {
 pub(super) fn pages(connection: &Connection, file: i64, from: u32, limit: u32) -> Result<Vec<Page>> {
     connection
         .prepare_cached(
-            "select number, label, text, format, ocr, confidence, tables, warnings from pages
+            "select number, label, text, format, ocr, confidence, tables, warnings, layout from pages
              where file = ?1 and number >= ?2 order by number limit ?3",
         )?
         .query_map(params![file, from, limit], |row| {
@@ -223,9 +225,22 @@ pub(super) fn pages(connection: &Connection, file: i64, from: u32, limit: u32) -
                 confidence: row.get(5)?,
                 tables: row.get(6)?,
                 warnings: from_json(row, 7)?,
+                layout: row.get::<_, Option<Vec<u8>>>(8)?.map(Layout::from_bytes),
             })
         })?
         .collect()
+}
+
+/// A page with where its words stand, if it has a look of its own.
+pub(super) fn laid_out(connection: &Connection, file: i64, number: u32) -> Result<Option<LaidOut>> {
+    connection
+        .prepare_cached(
+            "select text, layout from pages where file = ?1 and number = ?2 and layout is not null",
+        )?
+        .query_row(params![file, number], |row| {
+            Ok(LaidOut { text: row.get(0)?, layout: Layout::from_bytes(row.get(1)?) })
+        })
+        .optional()
 }
 
 /// The chunk of this number.

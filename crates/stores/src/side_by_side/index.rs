@@ -87,6 +87,7 @@ fn content(texts: &[Vec<usize>]) -> (Arc<Document>, Arc<[IndexedChunk]>) {
         confidence: (number == 2).then_some(0.75),
         tables: number,
         warnings: vec![],
+        layout: None,
     };
     let document = Document {
         media_type: "text/plain".into(),

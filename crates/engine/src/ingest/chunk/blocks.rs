@@ -229,6 +229,7 @@ mod tests {
             confidence: None,
             tables: 0,
             warnings: vec![],
+            layout: None,
         };
         read(&page)
             .into_iter()

@@ -15,6 +15,7 @@ fn document(format: Format, pages: &[&str]) -> Document {
         confidence: None,
         tables: 0,
         warnings: vec![],
+        layout: None,
     };
     let pages = pages.iter().zip(1..).map(page).collect();
     Document { media_type: "text/markdown".into(), title: None, pages, warnings: vec![] }

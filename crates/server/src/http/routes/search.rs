@@ -8,6 +8,7 @@ use engine::{
     access::{Caller, Reading, no_such_box},
     cost,
     ids::{BoxId, ChunkId, FileId},
+    layout::Region,
     seams::{
         catalog::{FileRecord, Metadata, Operation},
         index::Correction,
@@ -146,6 +147,11 @@ struct ChunkObject {
     /// Where the query's words are, on the same page.
     #[schema(value_type = Vec<Object>)]
     highlights: Vec<Highlight>,
+    /// Where the passage stands on its pages: `page`, `x`, `y`, `w`, `h`, shares of the page's width and height from the top
+    /// left corner. PDFs and pictures only; highlights have them too.
+    #[schema(value_type = Option<Vec<Object>>)]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    regions: Vec<Region>,
     /// The headings above it, outermost first.
     section: Vec<String>,
     language: Option<String>,
@@ -321,6 +327,7 @@ impl SearchBody {
             max_chunks_per_document: self.max_chunks_per_document,
             context: self.context.unwrap_or(usual.context),
             explain: self.explain.unwrap_or(usual.explain),
+            regions: true,
             most: self.max_units.map_or(usual.most, cost::search_within),
             ..usual
         };
@@ -397,6 +404,7 @@ impl ChunkObject {
             start: chunk.start,
             end: chunk.end,
             highlights: hit.highlights,
+            regions: hit.regions,
             section: chunk.section.to_vec(),
             language: chunk.language,
             metadata: file.metadata.clone(),

@@ -24,7 +24,7 @@ use engine::{
     access::{Reading, Writing},
     document::{Document, Page},
     ids::{BoxId, ChunkId, FileId},
-    seams::index::{Chunk, Contents, Index, IndexedChunk, Recall, Recalled, Removed},
+    seams::index::{Chunk, Contents, Index, IndexedChunk, LaidOut, Recall, Recalled, Removed},
 };
 use parking_lot::Mutex;
 use replicas::{Replica, Replicas};
@@ -204,6 +204,15 @@ impl Index for Postgres {
         let pages = self
             .read(box_id, |connection| read::pages(connection, box_id, self.draft, file, numbers.clone()));
         Ok(pages.await?)
+    }
+
+    async fn laid_out(
+        &self,
+        reading: &Reading,
+        pages: &[(FileId, u32)],
+    ) -> Result<Vec<Option<LaidOut>>, Fault> {
+        let box_id = reading.box_id();
+        Ok(self.read(box_id, |connection| read::laid_out(connection, box_id, self.draft, pages)).await?)
     }
 
     async fn revision(&self, reading: &Reading, file: FileId) -> Result<Option<i64>, Fault> {

@@ -5,7 +5,8 @@ use std::ops::Range;
 use engine::{
     document::Page,
     ids::{BoxId, ChunkId, FileId},
-    seams::index::{Chunk, Contents, Held},
+    layout::Layout,
+    seams::index::{Chunk, Contents, Held, LaidOut},
 };
 use tokio_postgres::{Row, types::ToSql};
 
@@ -20,7 +21,7 @@ pub(super) async fn pages(
     file: FileId,
     numbers: Range<u32>,
 ) -> Result<Vec<Page>, Error> {
-    let sql = "select p.number, p.label, p.text, p.format, p.ocr, p.confidence, p.tables, p.warnings
+    let sql = "select p.number, p.label, p.text, p.format, p.ocr, p.confidence, p.tables, p.warnings, p.layout
                from index_names n join index_files f on f.box = n.number join index_pages p on p.file = f.number
                where n.box_id = $1 and n.draft = $2 and f.id = $3 and p.number >= $4 order by p.number limit $5";
     let statement = connection.prepared(sql).await?;
@@ -39,9 +40,34 @@ pub(super) async fn pages(
                 confidence: row.try_get(5)?,
                 tables: number(row, 6)?,
                 warnings: json(row, 7)?,
+                layout: row.try_get::<_, Option<Vec<u8>>>(8)?.map(Layout::from_bytes),
             })
         })
         .collect()
+}
+
+/// Those of these pages that have a look of their own, with where their words stand.
+pub(super) async fn laid_out(
+    connection: Connection,
+    box_id: BoxId,
+    draft: bool,
+    pages: &[(FileId, u32)],
+) -> Result<Vec<Option<LaidOut>>, Error> {
+    let sql = "select q.place, p.text, p.layout
+               from unnest($3::text[], $4::bigint[]) with ordinality as q (id, number, place)
+               join index_names n on n.box_id = $1 and n.draft = $2
+               join index_files f on f.box = n.number and f.id = q.id
+               join index_pages p on p.file = f.number and p.number = q.number
+               where p.layout is not null";
+    let statement = connection.prepared(sql).await?;
+    let files: Vec<String> = pages.iter().map(|(file, _)| file.to_string()).collect();
+    let numbers: Vec<i64> = pages.iter().map(|(_, number)| (*number).into()).collect();
+    let mut found = vec![None; pages.len()];
+    for row in connection.query(&statement, &[&box_id.to_string(), &draft, &files, &numbers]).await? {
+        let layout = Layout::from_bytes(row.try_get(2)?);
+        found[number(&row, 0)? as usize - 1] = Some(LaidOut { text: row.try_get(1)?, layout });
+    }
+    Ok(found)
 }
 
 /// The number of a file's content, which grows whenever it is stored.

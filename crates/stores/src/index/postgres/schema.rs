@@ -9,7 +9,8 @@ use crate::{
 const OLDEST_PGVECTOR: (u32, u32) = (0, 8);
 
 /// Steps are only ever added, never changed. Numbers are given by sequences, so that none ever comes back.
-const STEPS: &[Step] = &[Step::adding(TABLES), Step::adding(REVISIONS), Step::adding(WORDS)];
+const STEPS: &[Step] =
+    &[Step::adding(TABLES), Step::adding(REVISIONS), Step::adding(WORDS), Step::adding(LAYOUTS)];
 
 const TABLES: &str = "
     create table index_boxes (
@@ -147,6 +148,13 @@ const WORDS: &str = "
     end $$;
     create trigger index_note_words after insert or delete or update of words on index_files
         for each row execute function index_note_words();
+";
+
+/// Where the words of a page stand; only pages of PDFs and pictures have it. What nodes of the version before store has none.
+const LAYOUTS: &str = "
+    alter table index_pages add column layout bytea;
+    -- It is as dense as it gets.
+    alter table index_pages alter column layout set storage external;
 ";
 
 /// Brings the tables up to date, once however many nodes start.

@@ -6,6 +6,7 @@ use engine::{
     Fault,
     document::{Document, Page},
     ids::{BoxId, FileId},
+    layout::Layout,
     seams::index::{Chunk, IndexedChunk, Removed},
 };
 
@@ -264,7 +265,7 @@ async fn insert_file(connection: &Connection, number: i64, incoming: &Incoming<'
 
 async fn insert_pages(connection: &Connection, file: i64, pages: &[Page]) -> Result<(), Error> {
     let sql = "insert into index_pages select $1::bigint, * from unnest($2::bigint[], $3::text[], $4::text[], $5::text[],
-               $6::boolean[], $7::real[], $8::bigint[], $9::text[])";
+               $6::boolean[], $7::real[], $8::bigint[], $9::text[], $10::bytea[])";
     let statement = connection.prepared(sql).await?;
     for pages in pages.chunks(TOGETHER) {
         let numbers: Vec<i64> = pages.iter().map(|page| page.number.into()).collect();
@@ -275,8 +276,10 @@ async fn insert_pages(connection: &Connection, file: i64, pages: &[Page]) -> Res
         let confidence: Vec<Option<f32>> = pages.iter().map(|page| page.confidence).collect();
         let tables: Vec<i64> = pages.iter().map(|page| page.tables.into()).collect();
         let warnings: Vec<String> = pages.iter().map(|page| as_json(&page.warnings)).collect();
-        let parameters: [&(dyn tokio_postgres::types::ToSql + Sync); 9] =
-            [&file, &numbers, &labels, &texts, &formats, &ocr, &confidence, &tables, &warnings];
+        let layouts: Vec<Option<&[u8]>> =
+            pages.iter().map(|page| page.layout.as_ref().map(Layout::as_bytes)).collect();
+        let parameters: [&(dyn tokio_postgres::types::ToSql + Sync); 10] =
+            [&file, &numbers, &labels, &texts, &formats, &ocr, &confidence, &tables, &warnings, &layouts];
         connection.execute(&statement, &parameters).await?;
     }
     Ok(())

@@ -8,6 +8,7 @@ use engine::{
     Fault,
     chat::{Answering, ChatWorkDone, Citation, Finish, Outcome},
     ids::{BoxId, ChunkId, FileId},
+    layout::Region,
     seams::answerer::Tokens,
 };
 use jiff::Timestamp;
@@ -96,6 +97,11 @@ struct CitationObject {
     start: u32,
     end: u32,
     quote: String,
+    /// Where the quote stands on the page: `page`, `x`, `y`, `w`, `h`, shares of the page's width and height from the top
+    /// left corner. PDFs and pictures only.
+    #[schema(value_type = Option<Vec<Object>>)]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    regions: Vec<Region>,
     score: f32,
     /// Always true: what is not there is not cited.
     verified: bool,
@@ -129,6 +135,7 @@ impl CitationObject {
             start: citation.start,
             end: citation.end,
             quote: citation.quote,
+            regions: citation.regions,
             score: citation.score,
             verified: true,
         }
