@@ -21,6 +21,7 @@ pub(crate) fn child_messages(bytes: &[u8]) {
         for line in bytes.split_inclusive(|byte| *byte == b'\n') {
             match conversation.hear(line) {
                 Heard::More => {}
+                Heard::Picture(_) => panic!("nobody asked for a picture"),
                 Heard::Progress { done, .. } => assert!(done <= limits.pages),
                 Heard::Document(document) => {
                     let text: usize = document.pages.iter().map(|page| page.text.len()).sum();

@@ -3,6 +3,7 @@
 //! Layout, in reading order:
 //! - [`parse`]: sniffs the [`kind`] of a file and reads it; synchronous and pure, meant for the child.
 //! - `pdf`, `docx`, `pptx`, `xlsx`, `html`, …: one reader a kind; most give `blocks`, which `pages` cuts into pages.
+//! - `drawing`: pages as they look.
 //! - `placing`: text that knows where on the page its words stand, for kinds whose pages have a look of their own.
 //! - `office`: what the readers of Office files share.
 //! - `ocr`: pictures and scanned pages through `tesseract`, where it is installed.
@@ -13,6 +14,7 @@ pub mod child;
 mod clean;
 mod delimited;
 mod docx;
+mod drawing;
 mod email;
 mod epub;
 mod failure;

@@ -5,6 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::failure;
 
+/// The longest side of a drawn page, in pixels: a page may be a thousand times as high as it is wide.
+pub(crate) const LONGEST_SIDE: u32 = 8_192;
+
 /// Caps on what one file may ask for. A file that passes one of them fails or is cut with a warning.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]

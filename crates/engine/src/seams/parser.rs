@@ -33,6 +33,15 @@ pub enum FailureKind {
     Internal,
 }
 
+/// Which page to draw, and how.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Drawing {
+    /// The page, from 1.
+    pub page: u32,
+    /// Pixels across.
+    pub width: u32,
+}
+
 /// Told how far a parse has come: pages done, and of how many where that is known.
 pub type Progress<'a> = &'a (dyn Fn(u32, Option<u32>) + Send + Sync);
 
@@ -43,4 +52,7 @@ pub type Progress<'a> = &'a (dyn Fn(u32, Option<u32>) + Send + Sync);
 pub trait Parser: Send + Sync {
     /// Reads the file at `path`. `name` is what its owner calls it: a hint only, the bytes decide the kind.
     async fn parse(&self, path: &Path, name: &str, progress: Progress<'_>) -> Result<Document, ParseFailure>;
+
+    /// Draws a page of the file at `path`, as a PNG. Only PDFs and pictures have pages that can be drawn.
+    async fn draw(&self, path: &Path, name: &str, drawing: Drawing) -> Result<Vec<u8>, ParseFailure>;
 }

@@ -2,10 +2,11 @@
 //! is held against the limits before anything of it is kept.
 
 use engine::document::{Document, Page};
-use engine::seams::parser::ParseFailure;
+use engine::seams::parser::{Drawing, ParseFailure};
 
 use super::frames::{Frame, cut};
 use super::sandbox::{Missing, Sandbox};
+use crate::limits::LONGEST_SIDE;
 use crate::{Limits, failure};
 
 /// The parent's side of one file.
@@ -14,8 +15,23 @@ pub struct Conversation<'a> {
     limits: &'a Limits,
     sandbox: Sandbox,
     confined: Option<Vec<Missing>>,
+    /// Whether a picture is asked for rather than a document.
+    drawing: bool,
     pages: Vec<Page>,
     text_bytes: usize,
+}
+
+/// Bytes of a picture of a page: one of the widest, full of noise, has some twenty million.
+const LARGEST_PICTURE: u64 = 64 << 20;
+
+/// Whether this is a picture that may be shown: a PNG of no more pixels than were asked for at most.
+pub(super) fn is_picture(png: &[u8], drawing: Drawing) -> bool {
+    let Some((b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", rest)) = png.split_first_chunk::<16>() else { return false };
+    let side = |at: usize| {
+        rest.get(at..at + 4).map_or(0, |four| four.iter().fold(0, |sum, byte| sum << 8 | u32::from(*byte)))
+    };
+    // Rounding may add one.
+    (1..=drawing.width + 1).contains(&side(0)) && (1..=LONGEST_SIDE + 1).contains(&side(4))
 }
 
 /// What one line came to.
@@ -34,6 +50,8 @@ pub enum Heard {
     },
     /// The whole document.
     Document(Document),
+    /// A picture of so many bytes, which follow.
+    Picture(u64),
     /// There will be none.
     Failed(ParseFailure),
 }
@@ -41,7 +59,12 @@ pub enum Heard {
 impl<'a> Conversation<'a> {
     /// Before the first line.
     pub fn new(limits: &'a Limits, sandbox: Sandbox) -> Self {
-        Self { limits, sandbox, confined: None, pages: Vec::new(), text_bytes: 0 }
+        Self { limits, sandbox, confined: None, drawing: false, pages: Vec::new(), text_bytes: 0 }
+    }
+
+    /// The same where a picture is asked for.
+    pub fn about_a_picture(self) -> Self {
+        Self { drawing: true, ..self }
     }
 
     /// What of its sandbox the child could not have; `None` before it said so.
@@ -80,6 +103,9 @@ impl<'a> Conversation<'a> {
                 total: total.map(|total| total.min(self.limits.pages)),
                 recognised: recognised.min(self.limits.ocr_pages),
             }),
+            Frame::Picture { bytes } if self.drawing && bytes <= LARGEST_PICTURE => Ok(Heard::Picture(bytes)),
+            Frame::Picture { .. } => Err(nonsense()),
+            Frame::Page(_) | Frame::Done { .. } if self.drawing => Err(nonsense()),
             Frame::Page(page) => self.keep(page.page()),
             Frame::Done { media_type, title, warnings } => {
                 self.document(media_type, title.map(cut), warnings.lines())
@@ -229,6 +255,31 @@ mod tests {
         let mut odd = page(1, "x");
         odd["page"]["layout"] = json!("0g");
         assert_eq!(failure_of(&[odd]).kind, FailureKind::Internal);
+    }
+
+    #[test]
+    fn a_picture_comes_where_one_is_asked_for_and_nowhere_else() {
+        let limits = Limits::default();
+        let say = |drawing: bool, line: &Value| {
+            let conversation = Conversation::new(&limits, Sandbox::BestEffort);
+            let mut conversation = if drawing { conversation.about_a_picture() } else { conversation };
+            conversation.hear(line.to_string().as_bytes())
+        };
+        let picture = |bytes: u64| json!({"picture": {"bytes": bytes}});
+        assert!(matches!(say(true, &picture(10)), Heard::Picture(10)));
+        for (drawing, line) in
+            [(false, picture(10)), (true, picture(u64::MAX)), (true, page(1, "x")), (true, done())]
+        {
+            assert!(matches!(say(drawing, &line), Heard::Failed(_)), "{line}");
+        }
+        let png = |width: u8, height: u8| {
+            [&b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"[..], &[0, 0, 0, width, 0, 0, height, 0]].concat()
+        };
+        let drawing = Drawing { page: 1, width: 100 };
+        assert!(is_picture(&png(100, 2), drawing) && is_picture(&png(101, 2), drawing));
+        for wrong in [png(102, 2), png(100, 200), png(0, 2), b"<svg>".to_vec(), png(1, 1)[..20].to_vec()] {
+            assert!(!is_picture(&wrong, drawing));
+        }
     }
 
     #[test]

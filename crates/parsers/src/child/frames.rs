@@ -5,7 +5,7 @@ use std::fmt;
 
 use engine::document::{Format, Page};
 use engine::layout::Layout;
-use engine::seams::parser::ParseFailure;
+use engine::seams::parser::{Drawing, ParseFailure};
 use serde::de::{SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -22,6 +22,9 @@ pub(super) struct Request {
     pub(super) limits: Limits,
     /// Whether a child that could not be confined must refuse to read.
     pub(super) required: bool,
+    /// The page to draw; without one the file is read.
+    #[serde(default)]
+    pub(super) drawing: Option<Drawing>,
 }
 
 /// What the child answers, on its standard output.
@@ -36,6 +39,8 @@ pub(super) enum Frame {
     Page(PageFrame),
     /// All pages are sent.
     Done { media_type: String, title: Option<String>, warnings: Few<String> },
+    /// The picture that was asked for follows this line: so many bytes.
+    Picture { bytes: u64 },
     /// The file could not be read.
     Failed(ParseFailure),
 }

@@ -78,8 +78,14 @@ fn request() -> Option<Request> {
     serde_json::from_slice(&request).ok()
 }
 
+/// What was made of the file.
+enum Made {
+    Document(Document),
+    Picture(Vec<u8>),
+}
+
 /// Gives up the last rights, says how that went, and only then looks at the file.
-fn read_confined(request: &Request, entered: Entered, reader: Reader) -> Result<Document, ParseFailure> {
+fn read_confined(request: &Request, entered: Entered, reader: Reader) -> Result<Made, ParseFailure> {
     let missing = entered.finish();
     let sandbox = if request.required { Sandbox::Required } else { Sandbox::BestEffort };
     let refusal = sandbox.refusal(&missing);
@@ -88,6 +94,9 @@ fn read_confined(request: &Request, entered: Entered, reader: Reader) -> Result<
         return Err(failure::internal(why));
     }
     let bytes = input().map_err(crate::unreadable)?;
+    if let Some(drawing) = request.drawing {
+        return crate::drawing::draw(bytes, &request.name, drawing, &request.limits).map(Made::Picture);
+    }
     let recognised = AtomicU32::new(0);
     let last = Mutex::new(None::<Instant>);
     let progress = |done: u32, total: Option<u32>| {
@@ -99,7 +108,7 @@ fn read_confined(request: &Request, entered: Entered, reader: Reader) -> Result<
             send(&mut std::io::stdout().lock(), &Frame::Progress { done, total, recognised });
         }
     };
-    reader(bytes, &request.name, &request.limits, &progress, &recognised)
+    reader(bytes, &request.name, &request.limits, &progress, &recognised).map(Made::Document)
 }
 
 /// All of standard input. As a file it tells its size, so that memory is asked for once.
@@ -109,10 +118,16 @@ fn input() -> std::io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn answer(result: Result<Document, ParseFailure>) {
+fn answer(result: Result<Made, ParseFailure>) {
     let mut out = BufWriter::new(std::io::stdout().lock());
     match result {
-        Ok(Document { media_type, title, pages, warnings }) => {
+        Ok(Made::Picture(png)) => {
+            send(&mut out, &Frame::Picture { bytes: png.len() as u64 });
+            if out.write_all(&png).is_err() {
+                std::process::exit(3);
+            }
+        }
+        Ok(Made::Document(Document { media_type, title, pages, warnings })) => {
             for page in pages {
                 send(&mut out, &Frame::Page(PageFrame::from(page)));
             }

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use engine::document::Document;
-use engine::seams::parser::{FailureKind, ParseFailure, Parser, Progress};
+use engine::seams::parser::{Drawing, FailureKind, ParseFailure, Parser, Progress};
 use nix::sys::signal::{Signal, killpg};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
@@ -81,29 +81,45 @@ impl ChildParser {
         progress: Progress<'_>,
         conversation: &mut Conversation<'_>,
     ) -> Result<Document, ParseFailure> {
+        match self.ask(path, name, None, &self.limits, progress, conversation).await? {
+            Made::Document(document) => Ok(document),
+            Made::Picture(_) => Err(failure::internal("the parser gave a picture that nobody asked for")),
+        }
+    }
+
+    /// Has a child read the file, or draw a page of it.
+    async fn ask(
+        &self,
+        path: &Path,
+        name: &str,
+        drawing: Option<Drawing>,
+        limits: &Limits,
+        progress: Progress<'_>,
+        conversation: &mut Conversation<'_>,
+    ) -> Result<Made, ParseFailure> {
         let scratch =
             tempfile::Builder::new().prefix("parse-").tempdir_in(&self.scratch_root).map_err(start)?;
         // The child is handed the open file. It never hears where that is.
         let input = File::open(path)
             .map_err(|error| failure::internal(format!("the file cannot be opened: {error}")))?;
-        let mut running = self.spawn(scratch.path(), input, name).map_err(start)?;
-        let outcome = listen(&mut running, &self.limits, progress, conversation).await;
+        let required = self.sandbox == Sandbox::Required;
+        let request = Request { name: name.to_owned(), limits: limits.clone(), required, drawing };
+        let mut running = self.spawn(scratch.path(), input, &request).map_err(start)?;
+        let outcome = listen(&mut running, limits, progress, conversation).await;
         if matches!(outcome, Outcome::Ended) {
             running.settle().await;
         }
         running.kill();
         let status = running.child.wait().await.ok();
         match outcome {
-            Outcome::Document(document) => Ok(document),
+            Outcome::Made(made) => Ok(made),
             Outcome::Failed(why) => Err(why),
-            Outcome::Ended => Err(cause_of_death(status, &last_words(scratch.path()).await, &self.limits)),
+            Outcome::Ended => Err(cause_of_death(status, &last_words(scratch.path()).await, limits)),
         }
     }
 
-    fn spawn(&self, scratch: &Path, input: File, name: &str) -> std::io::Result<Running> {
-        let required = self.sandbox == Sandbox::Required;
-        let request = Request { name: name.to_owned(), limits: self.limits.clone(), required };
-        std::fs::write(scratch.join(REQUEST), serde_json::to_vec(&request)?)?;
+    fn spawn(&self, scratch: &Path, input: File, request: &Request) -> std::io::Result<Running> {
+        std::fs::write(scratch.join(REQUEST), serde_json::to_vec(request)?)?;
         let child = Command::new(&self.program)
             .args(&self.args)
             .env_clear()
@@ -130,6 +146,23 @@ impl Parser for ChildParser {
     async fn parse(&self, path: &Path, name: &str, progress: Progress<'_>) -> Result<Document, ParseFailure> {
         let mut conversation = Conversation::new(&self.limits, self.sandbox);
         self.converse(path, name, progress, &mut conversation).await
+    }
+
+    async fn draw(&self, path: &Path, name: &str, drawing: Drawing) -> Result<Vec<u8>, ParseFailure> {
+        /// Somebody waits for it: an ordinary page takes a tenth of a second.
+        const SECONDS: f64 = 15.0;
+        // No other program is of use for it, so none may be started.
+        let limits = Limits {
+            base_seconds: SECONDS.min(self.limits.base_seconds),
+            ocr: false,
+            second_opinion: false,
+            ..self.limits.clone()
+        };
+        let mut conversation = Conversation::new(&limits, self.sandbox).about_a_picture();
+        match self.ask(path, name, Some(drawing), &limits, &|_, _| {}, &mut conversation).await? {
+            Made::Picture(png) if conversation::is_picture(&png, drawing) => Ok(png),
+            _ => Err(failure::internal("the parser gave no picture")),
+        }
     }
 }
 
@@ -170,9 +203,15 @@ impl Drop for Running {
     }
 }
 
+/// What a child made of a file.
+enum Made {
+    Document(Document),
+    Picture(Vec<u8>),
+}
+
 /// How listening to a child ended.
 enum Outcome {
-    Document(Document),
+    Made(Made),
     Failed(ParseFailure),
     /// It stopped talking without an answer.
     Ended,
@@ -227,7 +266,16 @@ async fn listen(
             Heard::Document(document) => {
                 let pages = u32::try_from(document.pages.len()).unwrap_or(u32::MAX);
                 progress(pages, Some(pages));
-                return Outcome::Document(document);
+                return Outcome::Made(Made::Document(document));
+            }
+            Heard::Picture(bytes) => {
+                let mut png = Vec::new();
+                let mut picture = (&mut lines).take(bytes);
+                return match timeout_at(clock.end(limits), picture.read_to_end(&mut png)).await {
+                    Ok(Ok(_)) if png.len() as u64 == bytes => Outcome::Made(Made::Picture(png)),
+                    Ok(_) => Outcome::Ended,
+                    Err(_) => Outcome::Failed(too_slow(&clock)),
+                };
             }
             Heard::Failed(why) => return Outcome::Failed(why),
         }

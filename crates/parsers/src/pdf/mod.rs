@@ -19,7 +19,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use engine::document::Page as DocumentPage;
-use engine::seams::parser::ParseFailure;
+use engine::seams::parser::{Drawing, ParseFailure};
 use hayro_interpret::hayro_syntax::Pdf;
 use hayro_interpret::hayro_syntax::page::Page;
 use hayro_interpret::hayro_syntax::{DecryptionError, LoadPdfError};
@@ -27,6 +27,7 @@ use hayro_interpret::kurbo::Rect;
 use hayro_interpret::util::TransformExt;
 use hayro_interpret::{Context, InterpreterCache, InterpreterSettings, interpret_page};
 
+use crate::limits::LONGEST_SIDE;
 use crate::{Job, Limits, Parsed, blocks, failure, pages};
 
 use ink::{Collector, Ink, Rescued, TooMuch};
@@ -79,6 +80,20 @@ pub(crate) fn parse(bytes: Vec<u8>, job: &Job<'_>) -> Result<Parsed, ParseFailur
         .collect();
     let title = pdf.metadata().title.as_deref().map(text_string);
     Ok(Parsed { title, pages, warnings: Vec::new() })
+}
+
+/// Draws a page of a PDF as a PNG.
+pub(crate) fn draw(bytes: Vec<u8>, drawing: Drawing) -> Result<Vec<u8>, ParseFailure> {
+    let pdf = open(Arc::new(bytes))?;
+    let page = drawing.page.checked_sub(1).and_then(|at| pdf.pages().get(at as usize));
+    let page = page.ok_or_else(|| failure::damaged("the PDF has no such page"))?;
+    let (width, height) = page.render_dimensions();
+    let undrawn = || failure::damaged("the page is damaged and cannot be drawn");
+    if !(width > 0.0 && height > 0.0) {
+        return Err(undrawn());
+    }
+    let scale = (drawing.width as f32 / width).min(LONGEST_SIDE as f32 / height);
+    rescue::render(page, &InterpreterSettings::default(), scale).ok_or_else(undrawn)
 }
 
 fn open(bytes: Arc<Vec<u8>>) -> Result<Pdf, ParseFailure> {

@@ -95,15 +95,17 @@ fn draw<'p>(page: &'p Page<'p>, settings: &InterpreterSettings, most_pixels: u64
     const LONGEST_SIDE: f32 = 12_000.0;
     let by_area = (most_pixels as f32 / (width * height)).sqrt();
     let scale = (DOTS_PER_INCH / 72.0).min(by_area).min(LONGEST_SIDE / width.max(height));
+    render(page, settings, scale).ok_or_else(|| failed("the page could not be drawn"))
+}
+
+/// A page on white, so many times as large as it is in points, as a PNG.
+pub(super) fn render<'p>(page: &'p Page<'p>, settings: &InterpreterSettings, scale: f32) -> Option<Vec<u8>> {
     let drawn = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
         let picture = PixmapSettings { x_scale: scale, y_scale: scale, bg_color: WHITE };
         let cache = RenderCache::new();
         hayro::render(page, &cache, settings, &RenderSettings::default(), &picture).into_png()
     }));
-    match drawn {
-        Ok(Ok(png)) => Ok(png),
-        _ => Err(failed("the page could not be drawn")),
-    }
+    drawn.ok()?.ok()
 }
 
 /// Whether a text reads like words rather than like the noise of a font without meaning.

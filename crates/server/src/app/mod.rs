@@ -8,6 +8,7 @@ pub mod failures;
 pub mod guard;
 pub mod identities;
 pub mod metrics;
+pub mod pictures;
 pub mod places;
 
 use std::{ops::Deref, sync::Arc};
@@ -29,6 +30,7 @@ use self::{
     guard::Guard,
     identities::Identities,
     metrics::Metrics,
+    pictures::Pictures,
     places::{Places, Streams},
 };
 use crate::{
@@ -58,6 +60,8 @@ pub struct Parts {
     pub ingest: Ingest,
     /// Files that are read while their sender waits, by user.
     pub readers: Places<UserId>,
+    /// Pictures of pages.
+    pub pictures: Pictures,
     /// Finds passages.
     pub search: Search,
     /// Where searches and answers wait for their turn.

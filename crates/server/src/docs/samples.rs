@@ -34,6 +34,8 @@ enum Body {
     Bytes,
     /// Nothing; the answer is a stream that does not end by itself.
     Stream,
+    /// Nothing; the answer is a picture. The file that samples are tried with has none.
+    Picture,
 }
 
 /// The sample of one operation.
@@ -58,6 +60,11 @@ const SAMPLES: &[Sample] = &[
     get("GET /files/{file_id}/signed-url", "?expires_in=600"),
     get("GET /signed-url", "?file_id=FILE_ID&disposition=inline"),
     Sample { operation: "POST /boxes/{box_id}/files", query: "", body: Body::File },
+    Sample {
+        operation: "GET /files/{file_id}/pages/{number}/image",
+        query: "?width=800",
+        body: Body::Picture,
+    },
     Sample { operation: "PUT /process", query: "", body: Body::Bytes },
     Sample { operation: "GET /boxes/{box_id}/events", query: "", body: Body::Stream },
     json("POST /boxes", r#"{"name": "Manuals", "language": "auto"}"#),
@@ -109,7 +116,7 @@ pub(super) fn of(method: &str, path: &str, takes_body: bool) -> String {
     let known = SAMPLES.iter().find(|sample| sample.operation == operation);
     let (query, body) = known.map_or(("", Body::Nothing), |sample| (sample.query, sample.body));
     // Without a body that it asks for, a request would only fail.
-    let runs = if takes_body && known.is_none() { "" } else { " run" };
+    let runs = if takes_body && known.is_none() || matches!(body, Body::Picture) { "" } else { " run" };
     let call = Call { method, path: format!("{path}{query}"), body };
     // Only curl has no line to stop after.
     let curl_runs = if matches!(body, Body::Stream) { "" } else { runs };
@@ -175,6 +182,7 @@ impl Call<'_> {
             Body::File => line
                 .push_str(" \\\n  -F file=@warranty.md -F 'metadata={\"year\": 2026}' -F tags=manual,2026"),
             Body::Bytes => line.push_str(" \\\n  -H 'X-Filename: warranty.md' -T warranty.md"),
+            Body::Picture => line.push_str(" -o page.png"),
             Body::Nothing | Body::Stream => {}
         }
         line + "\n"
@@ -196,6 +204,9 @@ impl Call<'_> {
             Body::Bytes => format!(
                 "with open(\"warranty.md\", \"rb\") as file:\n    answer = quire.{method}({address}, data=file, \
                  headers={{\"X-Filename\": \"warranty.md\"}})\nprint(answer.json())\n"
+            ),
+            Body::Picture => format!(
+                "answer = quire.{method}({address})\nopen(\"page.png\", \"wb\").write(answer.content)\n"
             ),
             Body::Stream => format!(
                 "with quire.{method}({address}, stream=True) as answer:\n    for line in answer.iter_lines():\n        \
@@ -227,6 +238,9 @@ impl Call<'_> {
             Body::Bytes => format!(
                 "const answer = await fetch({address}, {{\n  {method}headers: {{ ...headers, \"X-Filename\": \"warranty.md\" }},\n  \
                  body: await openAsBlob(\"warranty.md\"),\n}});\nconsole.log(await answer.json());\n"
+            ),
+            Body::Picture => format!(
+                "const answer = await fetch({address}, {{ headers }});\nconst png = await answer.arrayBuffer();\n"
             ),
             Body::Stream => format!(
                 "const answer = await fetch({address}, {{ headers }});\nfor await (const piece of answer.body ?? []) {{\n  \

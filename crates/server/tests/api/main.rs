@@ -29,6 +29,7 @@ mod newcomer;
 mod openai;
 mod openapi;
 mod operator;
+mod pages;
 mod reindex;
 mod retention;
 mod scaled;

@@ -53,6 +53,7 @@ const NEEDS: &[(&str, Option<Permission>)] = {
         ("PATCH /files/{file_id}", Some(Write)),
         ("DELETE /files/{file_id}", Some(Write)),
         ("GET /files/{file_id}/report", Some(Read)),
+        ("GET /files/{file_id}/pages/{number}/image", Some(Read)),
         ("GET /files/{file_id}/signed-url", Some(Read)),
         ("GET /signed-url", Some(Read)),
         ("POST /signed-url", Some(Read)),

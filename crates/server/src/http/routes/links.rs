@@ -13,6 +13,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
+use super::pictures;
 use crate::{
     app::App,
     http::{
@@ -174,10 +175,19 @@ pub(super) async fn by_body(
     make(&app, &caller, named(&app, &caller, &value).await?, (&value, warnings), &origin).await
 }
 
-/// Sends an original. The link is the permission: it ends with its expiry, the file, the key or the owner's role.
+/// What of a file a link is followed for: with a page, its picture instead of the original.
+#[derive(Deserialize)]
+pub(super) struct FollowedQuery {
+    page: Option<String>,
+    width: Option<String>,
+}
+
+/// Sends an original, or a picture of one of its pages. The link is the permission: it ends with its expiry, the file, the
+/// key or the owner's role.
 pub(super) async fn download(
     State(app): State<App>,
     Path(token): Path<String>,
+    query: Parameters<FollowedQuery>,
     headers: HeaderMap,
 ) -> Result<Response, Failure> {
     let link = Link::verify(&token, &app.link_secret, Timestamp::now())?;
@@ -190,6 +200,10 @@ pub(super) async fn download(
     };
     let caller = auth::usable(&app, &link.prefix).await.map_err(dead)?;
     let file = auth::readable_file(&app, &caller, link.file).await.map_err(dead)?.record;
+    if let Some(page) = query.value.page.as_deref() {
+        let wanted = (page, query.value.width.as_deref());
+        return Ok(pictures::picture(&app, caller.user, &file, wanted, &headers).await?);
+    }
     let audience = Audience::of_key(&app, &caller, file.box_id).seated()?;
     let mut response = send(&app, &file, &headers, audience).await?;
     describe(response.headers_mut(), &file, link.inline);

@@ -110,7 +110,7 @@ async fn stage(app: &App, body: Body, name: &FileName) -> Result<Staged, Fault> 
     Ok(tokio::task::spawn_blocking(move || incoming.finish()).await.map_err(Fault::internal)??)
 }
 
-fn refused(failure: ParseFailure) -> Fault {
+pub(super) fn refused(failure: ParseFailure) -> Fault {
     match failure.kind {
         FailureKind::Internal => Fault::internal(failure),
         FailureKind::Unsupported => Fault::new(Reason::UnsupportedMediaType, failure.message),

@@ -24,6 +24,7 @@ mod models;
 mod narrowing;
 mod openai;
 mod openapi;
+pub(crate) mod pictures;
 pub(crate) mod received;
 mod rerank;
 pub(crate) mod search;
@@ -92,6 +93,7 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(files::list_all))
         .routes(routes!(files::show, files::change, files::delete))
         .routes(routes!(documents::report))
+        .routes(routes!(pictures::of_page))
         .routes(routes!(search::retrieve))
         .routes(routes!(search::retrieve_across))
         .routes(routes!(documents::retrieve_full))
