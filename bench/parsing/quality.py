@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Word F1 of every kind of file, and reading order of PDFs, against expected Markdown.
+"""Word F1 of every kind of file, and reading order and table cells of PDFs, against expected Markdown.
 
     cargo build --release -p parsers --example parse
     bench/parsing/quality.py [--data ../shared/data/parsing] [--worst 5] [--no-ocr]
@@ -7,7 +7,8 @@
 Both sides are stripped of markup (comments, link targets, table pipes and rules, emphasis, heading and list marks,
 escapes, HTML entities), lower-cased, and split into words: runs of letters and digits; each CJK character is a word.
 F1 compares the bags of words. Order is the longest common subsequence of words over the number of expected words.
-A kind's figure is the mean over its files.
+A kind's figure is the mean over its files. Cells are those of pipe tables that are not empty, each as its words: F1 of the
+bag of cells of all PDFs together, and of the bag of pairs of cells that stand beside or below each other.
 """
 import argparse, collections, html, json, pathlib, re, subprocess, sys, unicodedata
 
@@ -32,6 +33,40 @@ def f1(got, expected):
     if not got and not expected:
         return 1.0
     return 2 * common / (len(got) + len(expected))
+
+
+def tables(text):
+    """The pipe tables of a text, each as rows of cells; a cell is its words."""
+    found, rows = [], []
+    for line in text.splitlines() + [""]:
+        line = line.strip()
+        if line.startswith("|") and line.count("|") >= 2:
+            if re.fullmatch(r"[\s:|-]+", line) and "-" in line:
+                continue
+            inner = line[1:-1] if line.endswith("|") and not line.endswith("\\|") else line[1:]
+            rows.append([" ".join(words(cell)) for cell in re.split(r"(?<!\\)\|", inner)])
+        elif rows:
+            found.append(rows)
+            rows = []
+    return found
+
+
+def cells(text):
+    """The cells of all tables, and the pairs of those that stand beside or below each other."""
+    single, pairs = collections.Counter(), collections.Counter()
+    for rows in tables(text):
+        for at, row in enumerate(rows):
+            filled = [cell for cell in row if cell]
+            single.update(filled)
+            pairs.update(("beside", *pair) for pair in zip(filled, filled[1:]))
+            below = rows[at + 1] if at + 1 < len(rows) else []
+            pairs.update(("below", a, b) for a, b in zip(row, below) if a and b)
+    return single, pairs
+
+
+def bags_f1(pairs):
+    common = sum(sum((got & want).values()) for got, want in pairs)
+    return 2 * common / max(1, sum(sum(got.values()) + sum(want.values()) for got, want in pairs))
 
 
 def lcs(a, b):
@@ -69,12 +104,16 @@ def main():
         print(f"the parser stopped with code {run.returncode} after {len(results)} of {len(everything)} files")
         print(run.stderr[-2000:])
     kinds = collections.defaultdict(list)
+    in_tables = []
     for path, truth in zip(files, expected):
         result = results.get(str(path))
         document = result and result["document"]
         got = words("\n".join(page["text"] for page in document["pages"])) if document else []
         want = words(truth.read_text())
         kind = path.suffix.lstrip(".")
+        if kind == "pdf":
+            text = "\n\n".join(page["text"] for page in document["pages"]) if document else ""
+            in_tables.append((path.name, cells(text), cells(truth.read_text())))
         order = lcs(want, got) / max(1, len(want)) if kind == "pdf" else None
         kinds[kind].append((f1(got, want), order, path.name, len(got), len(want)))
     print(f"{'kind':8} {'files':>5} {'F1':>7} {'order':>7}")
@@ -86,6 +125,11 @@ def main():
             if score < 0.995:
                 extra = f" order {order:.3f}" if order is not None else ""
                 print(f"         {score:.3f}{extra} {name} ({got} words, {want} expected)")
+    for nth, what in enumerate(("cells", "pairs of cells")):
+        print(f"PDF tables, {what}: F1 {bags_f1([(got[nth], want[nth]) for _, got, want in in_tables]):.4f}")
+    for name, got, want in in_tables:
+        if (got[0] or want[0]) and options.worst:
+            print(f"         {bags_f1([(got[0], want[0])]):.3f} {name} ({sum(got[0].values())} cells, {sum(want[0].values())} expected)")
     silent = [
         name for name, result in results.items()
         if result["document"] and any(not p["text"] and not p["warnings"] for p in result["document"]["pages"])

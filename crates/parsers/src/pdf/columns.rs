@@ -109,7 +109,17 @@ mod tests {
     fn segment(text: &str, left: f32, base: f32) -> Segment {
         let right = left + text.len() as f32 * 5.0;
         let words = Vec::new();
-        Segment { text: text.into(), words, left, right, base, size: 10.0, direction: 0, angle: 0.0 }
+        Segment {
+            text: text.into(),
+            words,
+            left,
+            right,
+            base,
+            size: 10.0,
+            direction: 0,
+            angle: 0.0,
+            table: None,
+        }
     }
 
     fn first_words(blocks: &[Vec<Segment>]) -> Vec<String> {

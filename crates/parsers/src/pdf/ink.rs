@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use hayro_interpret::font::{Glyph as DrawnGlyph, GlyphRun};
 use hayro_interpret::hayro_cmap::{BfString, WritingMode};
 use hayro_interpret::hayro_syntax::object::{Dict, Name, String as PdfString};
-use hayro_interpret::kurbo::{BezPath, Point, Rect, Shape};
+use hayro_interpret::kurbo::{Affine, BezPath, PathEl, Point, Rect, Shape};
 use hayro_interpret::{BlendMode, ClipPath, Device, DrawMode, DrawProps, Image, ImageDrawProps, SoftMask};
 use skrifa::MetadataProvider;
 
@@ -38,7 +38,22 @@ pub(super) struct Ink {
     /// The area covered by pictures, in square points.
     pub(super) pictures: f64,
     pub(super) paths: usize,
+    /// Lines that are drawn along or across the page.
+    pub(super) rules: Vec<Rule>,
 }
+
+/// A straight line along or across the page.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Rule {
+    pub(super) horizontal: bool,
+    /// Its place: from the top where it is horizontal, else from the left.
+    pub(super) at: f32,
+    pub(super) from: f32,
+    pub(super) to: f32,
+}
+
+/// Lines kept of one page; a page with more is a drawing.
+const MOST_RULES: usize = 5_000;
 
 /// What leaves the interpreter when a page draws more than the limit.
 pub(super) struct TooMuch;
@@ -122,6 +137,73 @@ impl<'r> Collector<'r> {
         map.get(&outline.glyph_id().to_u32()).copied().map(BfString::Char)
     }
 
+    /// Notes the straight lines of a path: those that are stroked, and filled parts that are as thin as a line.
+    fn note_rules(&mut self, path: impl Iterator<Item = PathEl>, transform: Affine, mode: &DrawMode) {
+        /// Elements of a path that are looked at: a table in one path has some thousand.
+        const MOST_ELEMENTS: usize = 10_000;
+        if self.ink.rules.len() >= MOST_RULES {
+            return;
+        }
+        let stroked = matches!(mode, DrawMode::Stroke(_) | DrawMode::FillAndStroke(..));
+        let (mut first, mut last) = (Point::ZERO, Point::ZERO);
+        let mut part: Option<Rect> = None;
+        for element in path.take(MOST_ELEMENTS) {
+            let next = match element {
+                PathEl::MoveTo(point) => {
+                    self.note_thin(part.take(), stroked);
+                    first = transform * point;
+                    last = first;
+                    part = Some(Rect::from_points(first, first));
+                    continue;
+                }
+                PathEl::LineTo(point) => transform * point,
+                PathEl::ClosePath => first,
+                PathEl::QuadTo(_, point) | PathEl::CurveTo(_, _, point) => {
+                    part = None;
+                    last = transform * point;
+                    continue;
+                }
+            };
+            if stroked {
+                self.note_line(last, next);
+            }
+            part = part.map(|part| part.union_pt(next));
+            last = next;
+        }
+        self.note_thin(part, stroked);
+    }
+
+    fn note_thin(&mut self, part: Option<Rect>, stroked: bool) {
+        /// Lines of tables are thinner.
+        const THIN: f64 = 3.0;
+        let Some(part) = part.filter(|_| !stroked) else { return };
+        let middle = part.center();
+        if part.height() <= THIN && part.width() > part.height() {
+            self.note_line(Point::new(part.x0, middle.y), Point::new(part.x1, middle.y));
+        } else if part.width() <= THIN {
+            self.note_line(Point::new(middle.x, part.y0), Point::new(middle.x, part.y1));
+        }
+    }
+
+    fn note_line(&mut self, from: Point, to: Point) {
+        /// Shorter ones are parts of drawn letters and symbols.
+        const SHORTEST: f64 = 4.0;
+        const STRAIGHT: f64 = 1.0;
+        let (across, down) = ((to.x - from.x).abs(), (to.y - from.y).abs());
+        let horizontal = down <= STRAIGHT && across >= SHORTEST;
+        let vertical = across <= STRAIGHT && down >= SHORTEST;
+        if !(horizontal || vertical) || self.ink.rules.len() >= MOST_RULES {
+            return;
+        }
+        let (at, one, other) = if horizontal {
+            ((from.y + to.y) / 2.0, from.x, to.x)
+        } else {
+            ((from.x + to.x) / 2.0, from.y, to.y)
+        };
+        let (start, end) = (one.min(other) as f32, one.max(other) as f32);
+        self.ink.rules.push(Rule { horizontal, at: at as f32, from: start, to: end });
+    }
+
     fn push_text(&mut self, glyph: &DrawnGlyph<'_>) -> Option<(u32, u32)> {
         let start = self.ink.text.len();
         if let Some(marked) = self.marked.iter_mut().find(|marked| marked.replaced) {
@@ -150,10 +232,11 @@ fn push_ligature(out: &mut String, text: &str) {
 }
 
 impl<'a> Device<'a> for Collector<'_> {
-    fn draw_path(&mut self, _: &BezPath, _: DrawProps<'a>, _: &DrawMode) {
+    fn draw_path(&mut self, path: &BezPath, props: DrawProps<'a>, mode: &DrawMode) {
         self.ink.paths += 1;
         // A path costs as much as some characters; maps draw hundreds of thousands.
         self.count(self.ink.paths / 8);
+        self.note_rules(path.elements().iter().copied(), props.transform, mode);
     }
 
     fn push_clip_path(&mut self, _: &ClipPath) {}
@@ -162,9 +245,10 @@ impl<'a> Device<'a> for Collector<'_> {
 
     fn push_transparency_group(&mut self, _: f32, _: Option<SoftMask<'a>>, _: BlendMode) {}
 
-    fn draw_rect(&mut self, _: &Rect, _: DrawProps<'a>, _: &DrawMode) {
+    fn draw_rect(&mut self, rect: &Rect, props: DrawProps<'a>, mode: &DrawMode) {
         self.ink.paths += 1;
         self.count(self.ink.paths / 8);
+        self.note_rules(rect.path_elements(0.1), props.transform, mode);
     }
 
     fn draw_glyph_run(&mut self, run: &GlyphRun<'_, 'a>, props: DrawProps<'a>, _: &DrawMode) {

@@ -1,8 +1,10 @@
 //! Puts the segments of a block into lines.
 
 use std::ops::Range;
+use std::rc::Rc;
 
 use super::bidi;
+use super::grid::Ruled;
 use super::segments::{Segment, Span};
 
 /// One line of a block.
@@ -26,6 +28,8 @@ pub(super) struct Line {
     pub(super) angle: f32,
     /// Whether the line runs along the page as most text does.
     pub(super) upright: bool,
+    /// The table that it stands for.
+    pub(super) table: Option<Rc<Ruled>>,
 }
 
 /// A part of a line between wide gaps.
@@ -89,7 +93,9 @@ impl Line {
 }
 
 /// The lines of one block, from top to bottom.
-pub(super) fn lines(mut segments: Vec<Segment>, block: usize, right_to_left: bool) -> Vec<Line> {
+pub(super) fn lines(segments: Vec<Segment>, block: usize, right_to_left: bool) -> Vec<Line> {
+    let (tables, mut segments): (Vec<_>, Vec<_>) =
+        segments.into_iter().partition(|segment| segment.table.is_some());
     segments.sort_by(|a, b| a.base.total_cmp(&b.base));
     let mut lines = Vec::new();
     let mut rest = segments.into_iter().peekable();
@@ -103,7 +109,36 @@ pub(super) fn lines(mut segments: Vec<Segment>, block: usize, right_to_left: boo
         row.sort_by(|a, b| a.left.total_cmp(&b.left));
         lines.extend(line(&row, block, right_to_left));
     }
+    for table in tables {
+        let table = table_line(table, block);
+        let at = lines.partition_point(|line: &Line| line.base <= table.base);
+        lines.insert(at, table);
+    }
     lines
+}
+
+/// The line that stands for a table, at its upper edge.
+fn table_line(segment: Segment, block: usize) -> Line {
+    let inner = segment.table.iter().flat_map(|table| table.rows.iter().flatten().flatten());
+    let mut sizes: Vec<f32> = inner.map(|line| line.size).collect();
+    sizes.sort_unstable_by(f32::total_cmp);
+    let size = sizes.get(sizes.len() / 2).copied().unwrap_or(10.0);
+    // See where the segment is made.
+    let top = segment.base - 0.8 * segment.size;
+    Line {
+        text: segment.text,
+        words: Vec::new(),
+        cells: Vec::new(),
+        left: segment.left,
+        right: segment.right,
+        base: top,
+        size,
+        main_base: top,
+        block,
+        angle: 0.0,
+        upright: true,
+        table: segment.table,
+    }
 }
 
 fn line(row: &[Segment], block: usize, right_to_left: bool) -> Option<Line> {
@@ -134,6 +169,7 @@ fn line(row: &[Segment], block: usize, right_to_left: bool) -> Option<Line> {
         block,
         angle: main.angle,
         upright: row[0].direction == 0,
+        table: None,
     })
 }
 
@@ -233,6 +269,7 @@ pub(super) fn line_of(text: &str, left: f32, right: f32) -> Line {
         block: 0,
         angle: 0.0,
         upright: true,
+        table: None,
     }
 }
 
@@ -250,7 +287,8 @@ mod tests {
             start += word.len();
         }
         let right = left + 5.0 * text.chars().count() as f32;
-        Segment { text: text.into(), words, left, right, base: 20.0, size: 10.0, direction: 0, angle: 0.0 }
+        let (base, size, table) = (20.0, 10.0, None);
+        Segment { text: text.into(), words, left, right, base, size, direction: 0, angle: 0.0, table }
     }
 
     fn placed(row: &[Segment], right_to_left: bool) -> Vec<(String, f32, f32)> {

@@ -117,6 +117,11 @@ fn pieces<'a>(lines: &'a [Line], sizes: &Sizes) -> Vec<Piece<'a>> {
     let leading = leading(lines);
     let mut at = 0;
     while at < lines.len() {
+        if let Some(table) = &lines[at].table {
+            pieces.push(Piece::Table(tables::of_cells(&table.rows)));
+            at += 1;
+            continue;
+        }
         if let Some((rows, used)) = tables::table(&lines[at..]) {
             pieces.push(Piece::Table(rows));
             at += used;
@@ -182,10 +187,7 @@ impl Writer {
             }
             self.out.plain("|");
             for cell in row {
-                for (line, range) in cell {
-                    self.out.plain(" ");
-                    self.words(line, range.clone(), true);
-                }
+                self.cell(cell);
                 self.out.plain(" |");
             }
             if nth == 0 {
@@ -193,6 +195,21 @@ impl Writer {
                 blocks::write_rule(&mut rule, row.len());
                 self.out.plain(&rule);
             }
+        }
+    }
+
+    /// Writes the lines of a cell as one.
+    fn cell(&mut self, parts: &[(&Line, Range<usize>)]) {
+        let mut before = "";
+        for (nth, (line, range)) in parts.iter().enumerate() {
+            let text = &line.text[range.clone()];
+            match joint(before, text, true) {
+                Joint::Hyphen if nth > 0 => self.out.take_back(),
+                Joint::Nothing if nth > 0 => {}
+                _ => self.out.plain(" "),
+            }
+            self.words(line, range.clone(), true);
+            before = text;
         }
     }
 
@@ -293,17 +310,21 @@ fn append<'a>(pieces: &mut [Piece<'a>], before: &Line, line: &'a Line, lines: &[
 
 /// Joins the next line to a block; words divided at the line's end become whole.
 fn join<'a>(parts: &mut Vec<Part<'a>>, line: &'a Line, same_paragraph: bool) {
-    let text = parts.last().map_or("", Part::text);
+    let joint = joint(parts.last().map_or("", Part::text), &line.text, same_paragraph);
+    parts.push(Part { line, from: 0, joint });
+}
+
+/// What stands between a line and the next.
+fn joint(text: &str, next: &str, same_paragraph: bool) -> Joint {
     let divided = text.ends_with(['-', '‐'])
         && text.chars().rev().nth(1).is_some_and(char::is_lowercase)
-        && line.text.starts_with(char::is_lowercase);
-    let joint = match (divided, text.ends_with('\u{ad}')) {
+        && next.starts_with(char::is_lowercase);
+    match (divided, text.ends_with('\u{ad}')) {
         (_, true) => Joint::Nothing,
         (true, _) => Joint::Hyphen,
         _ if same_paragraph => Joint::Blank,
         _ => Joint::LineEnd,
-    };
-    parts.push(Part { line, from: 0, joint });
+    }
 }
 
 /// The marker a line starts with, where it is an item of a list, and the text after it.

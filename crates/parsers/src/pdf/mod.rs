@@ -1,11 +1,12 @@
 //! PDF: characters through the `hayro` interpreter, put in reading order by our own layout.
 //!
-//! Layout, in reading order: `ink` (characters) → `segments` → `columns` (blocks) → `lines` (with `bidi`) →
+//! Layout, in reading order: `ink` (characters) → `segments` → `grid` (ruled tables) → `columns` (blocks) → `lines` (with `bidi`) →
 //! `running` (headers and footers go) → `markup` (with `tables`). `rescue` is for pages that come out blank or garbled.
 
 mod annotations;
 mod bidi;
 mod columns;
+mod grid;
 mod ink;
 mod labels;
 mod lines;
@@ -180,6 +181,7 @@ fn draft(page: &Page<'_>, reading: Reading) -> (Sheet, Draft) {
 fn layout(ink: &Ink) -> Vec<Line> {
     let segments = segments::join(ink);
     let right_to_left = bidi::mostly_right_to_left(segments.iter().map(|segment| segment.text.as_str()));
+    let segments = grid::take_tables(segments, &ink.rules, right_to_left);
     let mut groups: Vec<(i32, Vec<segments::Segment>)> = Vec::new();
     for segment in segments {
         match groups.iter_mut().find(|(direction, _)| *direction == segment.direction) {

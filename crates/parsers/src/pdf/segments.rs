@@ -1,5 +1,8 @@
 //! Joins the characters of a page into segments: runs of text on one baseline without a wide gap.
 
+use std::rc::Rc;
+
+use super::grid::Ruled;
 use super::ink::{Glyph, Ink};
 
 /// A gap of this share of the font size is a blank. Letters of one word stand closer, blanks of tight lines do not.
@@ -30,6 +33,8 @@ pub(super) struct Segment {
     pub(super) direction: i32,
     /// The same, exactly.
     pub(super) angle: f32,
+    /// The table that it stands for.
+    pub(super) table: Option<Rc<Ruled>>,
 }
 
 /// Joins characters in the order they were drawn.
@@ -53,6 +58,7 @@ pub(super) fn join(ink: &Ink) -> Vec<Segment> {
                 size: placed.size,
                 direction: (glyph.angle / 0.1).round() as i32,
                 angle: glyph.angle,
+                table: None,
             };
             segment.push(text, &placed);
             segments.push(segment);
