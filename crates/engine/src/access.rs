@@ -1,7 +1,7 @@
 //! Who may do what.
 //!
 //! Permission is a value: only this file makes a [`Reading`], a [`Writing`], a [`Managing`], an
-//! [`Owning`], an [`Acting`] or an [`Operating`], and whatever reads or changes something asks for one, so a forgotten check
+//! [`Owning`], a [`Leaving`], an [`Acting`] or an [`Operating`], and whatever reads or changes something asks for one, so a forgotten check
 //! does not compile. A [`Caller`] comes with an API key, a [`Person`] is signed in to the dashboard.
 
 use std::{
@@ -166,6 +166,25 @@ impl Owning {
     }
 }
 
+/// Proof that the holder may give up their own role in a box.
+#[derive(Debug, Clone, Copy)]
+pub struct Leaving {
+    box_id: BoxId,
+    user: UserId,
+}
+
+impl Leaving {
+    /// The box that is left.
+    pub fn box_id(&self) -> BoxId {
+        self.box_id
+    }
+
+    /// Who leaves.
+    pub fn user(&self) -> UserId {
+        self.user
+    }
+}
+
 /// Proof that the holder may found boxes and make keys in the name of an account, and how far: whoever acts with a key
 /// makes none that can do more than it.
 #[derive(Debug, Clone)]
@@ -288,6 +307,11 @@ impl Person {
     pub fn may_own(&self, box_id: BoxId) -> Result<Owning, Fault> {
         self.at_least(Role::Owner, box_id)?;
         Ok(Owning { managing: self.may_manage(box_id)? })
+    }
+
+    /// The right to leave a box, with any role.
+    pub fn may_leave(&self, box_id: BoxId) -> Result<Leaving, Fault> {
+        self.at_least(Role::Viewer, box_id).map(|_| Leaving { box_id, user: self.user })
     }
 
     /// The right to administer the server.

@@ -45,6 +45,8 @@ pub type SourceId = Id<SourceKind>;
 
 /// Identifies an upload that is in no box yet.
 pub type UploadId = Id<UploadKind>;
+/// Identifies a conversation with a box.
+pub type ConversationId = Id<ConversationKind>;
 /// Identifies files that were put into a box together.
 pub type BatchId = Id<BatchKind>;
 
@@ -76,6 +78,8 @@ pub enum DeliveryKind {}
 pub enum SourceKind {}
 /// Marks [`UploadId`].
 pub enum UploadKind {}
+/// Marks [`ConversationId`].
+pub enum ConversationKind {}
 /// Marks [`BatchId`].
 pub enum BatchKind {}
 
@@ -120,6 +124,9 @@ impl Kind for SourceKind {
 }
 impl Kind for UploadKind {
     const PREFIX: &'static str = "upl";
+}
+impl Kind for ConversationKind {
+    const PREFIX: &'static str = "cnv";
 }
 impl Kind for BatchKind {
     const PREFIX: &'static str = "bat";

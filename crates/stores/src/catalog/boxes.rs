@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use engine::{
     Fault, Reason,
-    access::{Managing, Operating, Owning, Reading, Role, Writing, no_such_box},
+    access::{Leaving, Managing, Operating, Owning, Reading, Role, Writing, no_such_box},
     bounds::Bound,
     ids::{BoxId, UserId},
     seams::catalog::{BoxLanguage, BoxName, BoxRecord, BoxTotals, Boxes, Member},
@@ -14,6 +14,7 @@ use super::{
     Sql,
     attempts::forget_answers_of,
     bounds,
+    conversations::forget_conversations_of,
     keys::bump_access_version,
     onetime::end_links_of,
     sql::{Row, Transaction},
@@ -116,23 +117,14 @@ impl Boxes for Sql {
         self.database
             .write(move |t| {
                 managing.may_turn(role_of(t, box_id, user)?, None)?;
-                let sql = "delete from memberships where box_id = $1 and user_id = $2";
-                if t.execute(sql, &[box_id.into(), user.into()])? == 0 {
-                    return Err(Fault::new(
-                        Reason::NotFound,
-                        "the account has no role in this box, so there is none to remove",
-                    ));
-                }
-                end_links_of(t, user)?;
-                // Nor does an invitation that they did not use yet let them in again.
-                let sql = "delete from one_time_links where box_id = $1
-                           and email = (select email from users where id = $2)";
-                t.execute(sql, &[box_id.into(), user.into()])?;
-                forget_answers_of(t, user)?;
-                must_have_an_owner(t, box_id)?;
-                bump_access_version(t)
+                end_membership(t, box_id, user)
             })
             .await
+    }
+
+    async fn leave(&self, leaving: &Leaving) -> Result<(), Fault> {
+        let (box_id, user) = (leaving.box_id(), leaving.user());
+        self.database.write(move |t| end_membership(t, box_id, user)).await
     }
 
     async fn rename_box(&self, managing: &Managing, name: BoxName) -> Result<(), Fault> {
@@ -282,6 +274,26 @@ pub(super) fn set_role(
         &[box_id.into(), user.into(), role.as_str().into(), Timestamp::now().into()],
     )?;
     Ok(())
+}
+
+/// Takes a user's role away, with everything that hangs on it.
+fn end_membership(t: &Transaction<'_>, box_id: BoxId, user: UserId) -> Result<(), Fault> {
+    let sql = "delete from memberships where box_id = $1 and user_id = $2";
+    if t.execute(sql, &[box_id.into(), user.into()])? == 0 {
+        return Err(Fault::new(
+            Reason::NotFound,
+            "the account has no role in this box, so there is none to remove",
+        ));
+    }
+    end_links_of(t, user)?;
+    // Nor does an invitation that they did not use yet let them in again.
+    let sql = "delete from one_time_links where box_id = $1
+               and email = (select email from users where id = $2)";
+    t.execute(sql, &[box_id.into(), user.into()])?;
+    forget_answers_of(t, user)?;
+    forget_conversations_of(t, user, box_id)?;
+    must_have_an_owner(t, box_id)?;
+    bump_access_version(t)
 }
 
 fn must_have_an_owner(transaction: &Transaction<'_>, box_id: BoxId) -> Result<(), Fault> {

@@ -13,6 +13,7 @@ use super::{
     Sql,
     attempts::forget_answers,
     boxes::must_exist,
+    conversations::forget_answers_citing,
     files::{SELECT, find, read, tell},
     keys::bump_access_version,
     sql::{Row, Transaction},
@@ -36,6 +37,7 @@ impl Deletions for Sql {
                 t.execute(sql, &[file.into()])?;
                 t.execute("delete from jobs where file_id = $1", &[file.into()])?;
                 forget_answers(t, box_id)?;
+                forget_answers_citing(t, file)?;
                 let originals = originals(t, file)?;
                 let last_of_box = last_of_box(t, box_id, &originals)?;
                 Ok(Some(Deletion { originals, last_of_box, file: record }))
@@ -84,9 +86,15 @@ impl Deletions for Sql {
                 t.execute(sql, &[Timestamp::now().into(), box_id.into()])?;
                 let sql = "update files set status = 'deleting', external_id = null where box_id = $1";
                 t.execute(sql, &[box_id.into()])?;
-                for table in
-                    ["jobs", "memberships", "key_boxes", "one_time_links", "reindexes", "recent_queries"]
-                {
+                for table in [
+                    "jobs",
+                    "memberships",
+                    "key_boxes",
+                    "one_time_links",
+                    "reindexes",
+                    "recent_queries",
+                    "conversations",
+                ] {
                     t.execute(&format!("delete from {table} where box_id = $1"), &[box_id.into()])?;
                 }
                 bump_access_version(t)

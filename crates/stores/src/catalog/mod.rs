@@ -7,6 +7,7 @@ mod bounds;
 mod boxes;
 #[cfg(test)]
 mod contract;
+mod conversations;
 mod copy;
 mod database;
 mod deletion;

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     Fault,
-    access::{Managing, Operating, Owning, Reading, Role, Writing},
+    access::{Leaving, Managing, Operating, Owning, Reading, Role, Writing},
     ids::{BoxId, UserId},
 };
 
@@ -124,6 +124,9 @@ pub trait Boxes: Send + Sync {
 
     /// Takes a user's role away, if [`Managing::may_turn`] allows it. A box keeps at least one owner.
     async fn revoke(&self, managing: &Managing, user: UserId) -> Result<(), Fault>;
+
+    /// Ends the role of whoever leaves. A box keeps at least one owner.
+    async fn leave(&self, leaving: &Leaving) -> Result<(), Fault>;
 
     /// Calls a box something else.
     async fn rename_box(&self, managing: &Managing, name: BoxName) -> Result<(), Fault>;

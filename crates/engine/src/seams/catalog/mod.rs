@@ -4,6 +4,7 @@ mod arrivals;
 mod attempts;
 mod audit;
 mod boxes;
+mod conversations;
 mod deletion;
 mod files;
 mod filter;
@@ -27,6 +28,7 @@ pub use arrivals::{Arrivals, ArrivingFile, BoxSettings, NewArrival, WaitingVersi
 pub use attempts::{Attempts, Begun, IdempotencyKey, KeptAnswer, NewAttempt};
 pub use audit::{Action, Audit, AuditPage, Entry, NewEntry};
 pub use boxes::{BoxName, BoxRecord, BoxTotals, Boxes, Member};
+pub use conversations::{ConversationRecord, Conversations, NewTurn, Turn};
 pub use deletion::{Deletion, Deletions};
 pub use files::{
     CursorValue, Extent, FileChanges, FileCursor, FileName, FilePage, FileProgress, FileQuery, FileRecord,
@@ -80,6 +82,7 @@ pub trait Catalog:
     + Webhooks
     + Questions
     + Sources
+    + Conversations
 {
 }
 
@@ -105,5 +108,6 @@ impl<T> Catalog for T where
         + Webhooks
         + Questions
         + Sources
+        + Conversations
 {
 }

@@ -3,6 +3,7 @@
 mod arrivals;
 mod attempts;
 mod bounds;
+mod conversations;
 mod cut;
 mod dashboard;
 mod deletion;

@@ -30,6 +30,7 @@ const STEPS: &[Step] = &[
     Step::adding(include_str!("20261129_webhook_turns.sql")),
     Step::adding(include_str!("20261129_uploads_by_key.sql")),
     Step::adding(include_str!("20261130_language.sql")),
+    Step::adding(include_str!("20261201_conversations.sql")),
 ];
 
 /// Files that have seen fewer steps were written before deleted text was overwritten wherever it had been.
