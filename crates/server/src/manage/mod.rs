@@ -4,6 +4,7 @@
 pub(crate) mod boxes;
 pub(crate) mod keys;
 pub(crate) mod members;
+pub(crate) mod webhooks;
 
 use engine::{
     Fault,

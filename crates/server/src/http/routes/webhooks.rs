@@ -1,7 +1,5 @@
 //! `/webhooks`: where the events of a user's boxes are sent, and how that went.
 
-use std::time::Duration;
-
 use axum::{
     extract::{FromRequestParts, State},
     http::{StatusCode, request::Parts},
@@ -10,7 +8,7 @@ use axum::{
 use engine::{
     Fault, Reason,
     ids::{BoxId, EventId, WebhookId},
-    seams::catalog::{Action, AttemptRecord, EventKind, NewWebhook, Webhook},
+    seams::catalog::{AttemptRecord, EventKind, Webhook},
 };
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -27,11 +25,8 @@ use crate::{
         query::{Nothing, Parameters},
         reply::{Envelope, Reply, Success},
     },
-    webhooks::new_secret,
+    manage::webhooks::{self, no_such_webhook},
 };
-
-/// How long the secret before still signs: time enough to change it on the other side.
-const BOTH_FOR: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// A webhook as the API shows it.
 #[derive(Clone, Serialize, ToSchema)]
@@ -119,45 +114,23 @@ pub(super) struct WebhookWithSecret {
     (status = "4XX", description = "The key or the body is wrong, or the address is in a private network", body = ErrorEnvelope)
 ))]
 pub(super) async fn add(
-    State(app): State<App>,
     InOwnName(acting): InOwnName,
     actor: Actor,
     body: JsonBody<NewWebhookObject>,
 ) -> Result<Response, Failure> {
-    let url = checked_url(&app, &body.value.url)?;
     let events: Result<Vec<EventKind>, String> = body.value.events.iter().map(|name| name.parse()).collect();
-    let mut events = events.map_err(|wrong| Fault::invalid("events", wrong))?;
-    events.sort_by_key(|kind| kind.as_str());
-    events.dedup();
-    if events.is_empty() {
-        return Err(Fault::invalid("events", "`events` must name at least one event").into());
-    }
+    let events = events.map_err(|wrong| Fault::invalid("events", wrong))?;
     let box_id = |id: &String| {
         id.parse::<BoxId>().map_err(|_| Fault::invalid("boxes", format!("`{id}` is not the id of a box")))
     };
     let boxes = body.value.boxes.as_ref().map(|ids| ids.iter().map(box_id).collect()).transpose()?;
-    let secret = new_secret();
-    let new = NewWebhook { url, events, boxes: acting.boxes(boxes)?, secret: secret.clone() };
-    let webhook = WebhookObject::of(app.catalog.add_webhook(&acting, new).await?);
-    actor.by().note(Action::WebhookMade, None, webhook.url.as_str()).await?;
+    let (secret, webhook) = webhooks::add(&actor.by(), &acting, &body.value.url, events, boxes).await?;
+    let webhook = WebhookObject::of(webhook);
     let answer = |secret| {
         let made = WebhookWithSecret { secret, webhook: webhook.clone() };
         (StatusCode::CREATED, Success::with_warnings(made, body.warnings.clone())).into_response()
     };
     Ok(with_secret(answer(Some(secret.0)), answer(None)).await?)
-}
-
-/// The address, if events may be sent there. What its name resolves to is checked whenever one is.
-fn checked_url(app: &App, url: &str) -> Result<String, Fault> {
-    let outside = app.webhooks.as_ref().ok_or_else(|| {
-        Fault::new(Reason::Unprocessable, "this server sends no events")
-            .hint("ask the operator to set webhooks.enabled = true")
-    })?;
-    let url = outside.parse(url)?;
-    if url.scheme() != "https" && !app.config.webhooks.private_addresses {
-        return Err(Fault::invalid("url", "`url` must begin with https://"));
-    }
-    Ok(url.to_string())
 }
 
 /// The webhook in the path.
@@ -170,10 +143,6 @@ impl FromRequestParts<App> for Named {
         let text = in_path(parts, app, "webhook_id").await;
         Ok(Named(text.and_then(|text| text.parse().ok()).ok_or_else(no_such_webhook)?))
     }
-}
-
-fn no_such_webhook() -> Fault {
-    Fault::new(Reason::NotFound, "you have no such webhook").param("webhook_id")
 }
 
 /// What was deleted.
@@ -193,16 +162,12 @@ pub(super) struct DeletedWebhook {
         (status = "4XX", description = "The key does not allow it, or there is no such webhook", body = ErrorEnvelope)
     ))]
 pub(super) async fn delete(
-    State(app): State<App>,
     InOwnName(acting): InOwnName,
     Named(webhook_id): Named,
     actor: Actor,
     query: Parameters<Nothing>,
 ) -> Reply<DeletedWebhook> {
-    if !app.catalog.delete_webhook(&acting, webhook_id).await? {
-        return Err(no_such_webhook().into());
-    }
-    actor.by().note(Action::WebhookDeleted, None, webhook_id.to_string()).await?;
+    webhooks::delete(&actor.by(), &acting, webhook_id).await?;
     Ok(Success::with_warnings(DeletedWebhook { webhook_id, deleted: true }, query.warnings))
 }
 
@@ -228,17 +193,11 @@ pub(super) struct RotatedSecret {
         (status = "4XX", description = "The key does not allow it, or there is no such webhook", body = ErrorEnvelope)
     ))]
 pub(super) async fn rotate(
-    State(app): State<App>,
     InOwnName(acting): InOwnName,
     Named(webhook_id): Named,
     actor: Actor,
 ) -> Result<Response, Failure> {
-    let (secret, now) = (new_secret(), Timestamp::now());
-    let both_until = now.saturating_add(BOTH_FOR).unwrap_or(Timestamp::MAX);
-    if !app.catalog.rotate_secret(&acting, webhook_id, secret.clone(), both_until).await? {
-        return Err(no_such_webhook().into());
-    }
-    actor.by().note(Action::WebhookSecretRotated, None, webhook_id.to_string()).await?;
+    let (secret, both_until) = webhooks::rotate(&actor.by(), &acting, webhook_id).await?;
     let answer = |secret| Success::new(RotatedSecret { webhook_id, secret, both_until }).into_response();
     Ok(with_secret(answer(Some(secret.0)), answer(None)).await?)
 }
