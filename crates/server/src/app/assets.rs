@@ -5,7 +5,21 @@ use stores::blobs::hexadecimal;
 
 const STYLE: &[u8] = include_bytes!("../../assets/style.css");
 const DOCS_STYLE: &[u8] = include_bytes!("../../assets/docs.css");
-const SCRIPT: &[u8] = include_bytes!("../../assets/app.js");
+/// One module of several files: its parts have no addresses of their own, so nothing has to be kept in step.
+const SCRIPT: &[u8] = concat!(
+    include_str!("../../assets/script/base.js"),
+    include_str!("../../assets/script/forms.js"),
+    include_str!("../../assets/script/files.js"),
+    include_str!("../../assets/script/uploads.js"),
+    include_str!("../../assets/script/reading.js"),
+    include_str!("../../assets/script/search.js"),
+    include_str!("../../assets/script/markdown.js"),
+    include_str!("../../assets/script/chat.js"),
+    include_str!("../../assets/script/start.js"),
+)
+.as_bytes();
+/// Not a module: it runs before the page is drawn.
+const THEME: &[u8] = include_bytes!("../../assets/script/theme.js");
 const ICON: &[u8] = include_bytes!("../../assets/icon.svg");
 
 /// All of them, with the addresses that pages use.
@@ -13,6 +27,7 @@ pub struct Assets {
     pub(crate) style: String,
     pub(crate) docs_style: String,
     pub(crate) script: String,
+    pub(crate) theme: String,
     pub(crate) icon: String,
 }
 
@@ -22,6 +37,7 @@ impl Assets {
             style: address("style", "css", STYLE),
             docs_style: address("docs", "css", DOCS_STYLE),
             script: address("app", "js", SCRIPT),
+            theme: address("theme", "js", THEME),
             icon: address("icon", "svg", ICON),
         }
     }
@@ -32,6 +48,7 @@ impl Assets {
             (&self.style, "text/css; charset=utf-8", STYLE),
             (&self.docs_style, "text/css; charset=utf-8", DOCS_STYLE),
             (&self.script, "text/javascript; charset=utf-8", SCRIPT),
+            (&self.theme, "text/javascript; charset=utf-8", THEME),
             (&self.icon, "image/svg+xml", ICON),
         ];
         known.into_iter().find(|(known, ..)| *known == address).map(|(_, kind, bytes)| (kind, bytes))

@@ -293,6 +293,7 @@ async fn sweep(app: App, shutdown: CancellationToken) {
             if let Some(since) = app.config.retention.audit_since(now) {
                 app.catalog.forget_audit(since).await?;
             }
+            app.catalog.forget_conversations(app.config.accounts.oldest_conversation(now)).await?;
             sessions::sweep(&*app.catalog, now).await
         };
         if let Err(fault) = swept.await {

@@ -17,6 +17,7 @@ use std::{
     net::{IpAddr, SocketAddr},
     path::{Path, PathBuf},
     str::FromStr,
+    time::Duration,
 };
 
 use engine::seams::{
@@ -24,6 +25,7 @@ use engine::seams::{
     limiter::{Limit, Limits},
 };
 use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use serde::Deserialize;
 
 /// Everything that can be set.
@@ -375,9 +377,17 @@ pub struct Accounts {
     pub open_invitations: u64,
     /// Invitations of one person.
     pub invitations_each: u64,
+    /// Days that conversations are kept.
+    pub conversation_days: u32,
 }
 
 impl Accounts {
+    /// Conversations in which nothing was said since then are forgotten.
+    pub fn oldest_conversation(&self, now: Timestamp) -> Timestamp {
+        let days = Duration::from_secs(u64::from(self.conversation_days) * 24 * 60 * 60);
+        now.saturating_sub(days).unwrap_or(Timestamp::MIN)
+    }
+
     /// How many invitations there may be.
     pub fn most(&self) -> MostInvitations {
         MostInvitations { of_box: self.open_invitations, of_person: self.invitations_each }

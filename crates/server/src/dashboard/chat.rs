@@ -2,14 +2,20 @@
 
 use askama::Template;
 use axum::{extract::State, response::Response};
-use engine::access::Reading;
+use engine::{
+    access::Reading,
+    ids::ConversationKind,
+    seams::catalog::{ConversationRecord, Turn},
+};
 
 use super::{
+    conversations::{self, Line},
     page::{self, Frame, Place, Shown},
-    permit::{Here, InBox},
+    permit::{Here, InBox, Named},
 };
 use crate::{
     app::App,
+    config::AnswererKind,
     http::{
         body::JsonBody,
         error::Failure,
@@ -25,12 +31,51 @@ use crate::{
 struct ChatPage {
     frame: Frame,
     here: Here,
+    /// Whether conversations are kept, and for how many days.
+    kept: Option<u32>,
+    /// Those that the visitor has had, latest first.
+    past: Vec<Line>,
+    /// The one that goes on.
+    current: Option<Line>,
+    /// What was said in it, as JSON.
+    said: String,
+    /// Whether answers are quotes because no language model is set up.
+    quotes: bool,
+    /// Whether there is nothing to ask about yet.
+    empty: bool,
 }
 
-/// The conversation, empty.
+async fn render(app: &App, at: InBox<Reading>, current: Option<(ConversationRecord, Vec<Turn>)>) -> Shown {
+    let past = conversations::of_visitor(app, &at).await?;
+    let totals = app.catalog.totals(&[at.right]).await?;
+    let said = current.as_ref().map_or_else(String::new, |(_, turns)| conversations::said(turns));
+    page::show(&ChatPage {
+        frame: Frame::new(app, &at.who.0, format!("Chat · {}", at.here.name), Place::Boxes),
+        kept: conversations::are_kept(app).then_some(app.config.accounts.conversation_days),
+        past: past.into_iter().map(Line::of).collect(),
+        current: current.map(|(record, _)| Line::of(record)),
+        said,
+        quotes: app.config.answerer.kind == AnswererKind::Extractive,
+        empty: totals.iter().all(|totals| totals.pages == 0),
+        here: at.here,
+    })
+}
+
+/// A new conversation.
 pub(super) async fn show(State(app): State<App>, at: InBox<Reading>) -> Shown {
-    let frame = Frame::new(&app, &at.who.0, format!("Chat · {}", at.here.name), Place::Boxes);
-    page::show(&ChatPage { frame, here: at.here })
+    render(&app, at, None).await
+}
+
+/// One of before, to go on with.
+pub(super) async fn continued(
+    State(app): State<App>,
+    at: InBox<Reading>,
+    Named(id): Named<ConversationKind>,
+) -> Shown {
+    let found = app.catalog.conversation(&at.right, at.who.user().id, id).await?;
+    let oldest = conversations::oldest_kept(&app);
+    let found = found.filter(|(record, _)| conversations::are_kept(&app) && record.changed_at >= oldest);
+    render(&app, at, Some(found.ok_or_else(conversations::no_such_conversation)?)).await
 }
 
 /// Answers as the API does, and charges whoever is signed in.

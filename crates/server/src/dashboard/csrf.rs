@@ -1,7 +1,8 @@
 //! Whatever changes something must come from a page of ours: it carries a token that only such a page knows.
 //!
 //! The token is a hash of the one in the cookie, which no other site can read. It comes in a form's field `csrf` or, from our
-//! script, in a header. A layer checks it, so that no handler can forget to.
+//! script, in a header. A layer checks it, so that no handler can forget to. It looks different on every page: pages are
+//! compressed, and what stays the same in compressed pages can be guessed from their lengths.
 
 use std::sync::Arc;
 
@@ -13,6 +14,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use engine::{Fault, Reason};
+use rand::Rng;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
@@ -27,12 +29,32 @@ pub(super) const HEADER: &str = "x-csrf-token";
 /// The field that our forms send it in.
 pub(super) const FIELD: &str = "csrf";
 
-/// What a page of this visit carries.
+/// Bytes of the hash.
+const BYTES: usize = 32;
+
+/// What a page of this visit carries: a mask, and the hash under it.
 pub(super) fn token_of(visit: &Visit) -> String {
+    let mask: [u8; BYTES] = rand::rng().random();
+    let masked = under(&mask, &hash_of(visit));
+    token::encode(&[mask, masked].concat())
+}
+
+fn hash_of(visit: &Visit) -> [u8; BYTES] {
     let mut hash = Sha256::new();
     hash.update(b"quire form ");
     hash.update(visit.token.as_bytes());
-    token::encode(&hash.finalize())
+    hash.finalize().into()
+}
+
+fn under(mask: &[u8], bytes: &[u8; BYTES]) -> [u8; BYTES] {
+    std::array::from_fn(|at| bytes[at] ^ mask[at])
+}
+
+/// Whether a page of this visit carried the token.
+fn fits(visit: &Visit, sent: &str) -> bool {
+    let Some(sent) = token::decode(sent).filter(|sent| sent.len() == 2 * BYTES) else { return false };
+    let (mask, masked) = sent.split_at(BYTES);
+    bool::from(under(mask, &hash_of(visit)).ct_eq(masked))
 }
 
 /// The layer.
@@ -49,11 +71,10 @@ pub(super) async fn check(State(_): State<App>, request: Request, next: Next) ->
 async fn genuine(request: Request) -> Result<Request, Fault> {
     let visit = request.extensions().get::<Arc<Visit>>().cloned();
     let visit = visit.ok_or_else(|| Fault::internal("a form without a visit"))?;
-    let expected = token_of(&visit);
     if comes_from_elsewhere(request.headers(), request.uri()) {
         return Err(forged());
     }
-    let fits = |sent: &str| bool::from(sent.as_bytes().ct_eq(expected.as_bytes()));
+    let fits = |sent: &str| fits(&visit, sent);
     if let Some(sent) = request.headers().get(HEADER) {
         let fits = sent.to_str().is_ok_and(fits);
         return if fits { Ok(request) } else { Err(forged()) };
@@ -95,6 +116,16 @@ mod tests {
     use axum::http::HeaderValue;
 
     use super::*;
+
+    #[test]
+    fn a_token_looks_different_each_time_and_fits_only_its_visit() {
+        let ours = Visit { token: "a".into(), ..Visit::nobody() };
+        let (one, two) = (token_of(&ours), token_of(&ours));
+        assert_ne!(one, two);
+        assert!(fits(&ours, &one) && fits(&ours, &two));
+        assert!(!fits(&Visit::nobody(), &one));
+        assert!(!fits(&ours, "") && !fits(&ours, &one[1..]) && !fits(&ours, &token::encode(&[0; 64])));
+    }
 
     #[test]
     fn other_sites_are_told_by_what_the_browser_says() {

@@ -35,6 +35,16 @@ impl FromRequest<App> for Fields {
 }
 
 impl Fields {
+    /// What an address says, read like a form.
+    pub(super) fn of(sent: Vec<(String, String)>) -> Self {
+        Fields(sent)
+    }
+
+    /// Whether the field was sent at all.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.0.iter().any(|(found, _)| found == name)
+    }
+
     /// The field's text, trimmed; a field that is not there is empty.
     pub(super) fn text(&self, name: &str) -> &str {
         self.raw(name).trim()

@@ -10,16 +10,18 @@ use engine::{
     Fault,
     access::{Reading, Writing},
     document::{Format, Page},
-    seams::catalog::{Action, FileChanges, FileRecord},
+    seams::catalog::{Action, FileChanges, FileRecord, Metadata},
 };
 use serde::Deserialize;
+use serde_json::Value;
 
 use super::{
     audit,
     fields::Fields,
-    files::{self, ReceiptLine, Row},
+    files::{self, Row},
     page::{self, Frame, Place, Shown},
     permit::{AtFile, Here, no_such_file},
+    said::Said,
     show::{self, Moment},
 };
 use crate::{
@@ -120,7 +122,11 @@ struct FilePage {
     here: Here,
     row: Row,
     file_tags: String,
+    /// Metadata: the key and the value as text.
+    entries: Vec<(String, String)>,
     view: &'static str,
+    /// `plain` where the browser lays the original out itself, in the colours of the page.
+    frame_class: &'static str,
     page: Option<PageNotes>,
     text: Text,
     count: u32,
@@ -175,12 +181,14 @@ pub(super) async fn show(
         ),
         row: Row::of(&file),
         file_tags: file.tags.join(", "),
+        entries: file.metadata.iter().map(|(key, value)| (key.clone(), as_text(value))).collect(),
         view: match view_of(&file) {
             View::Pdf => "pdf",
             View::Picture => "picture",
             View::Frame => "frame",
             View::Nothing => "nothing",
         },
+        frame_class: if file.media_type.starts_with("text/html") { "paper" } else { "plain" },
         page: page.as_ref().map(PageNotes::of),
         text,
         count,
@@ -319,7 +327,35 @@ fn address(here: &Here, file: &FileRecord) -> String {
     format!("/boxes/{}/files/{}", here.id, file.id)
 }
 
-/// Another name, other labels.
+/// A value as people type it: texts as they are, everything else as JSON.
+fn as_text(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_string)
+}
+
+/// What is typed, as a value: numbers, truths, lists and objects as JSON has them, everything else as a text.
+fn as_value(text: &str) -> Value {
+    match serde_json::from_str(text) {
+        Ok(value @ (Value::Number(_) | Value::Bool(_) | Value::Array(_) | Value::Object(_))) => value,
+        _ => Value::String(text.to_string()),
+    }
+}
+
+/// What the form changes of the metadata: entries that are no longer there are taken away.
+fn changed_entries(before: &Metadata, fields: &Fields) -> Metadata {
+    let mut changes: Metadata = before.keys().map(|key| (key.clone(), Value::Null)).collect();
+    for (key, text) in fields.all("key").zip(fields.all("value")) {
+        let (key, text) = (key.trim(), text.trim());
+        if key.is_empty() {
+            continue;
+        }
+        // What was not touched stays what it was, also a text that looks like a number.
+        let same = before.get(key).filter(|value| as_text(value) == text);
+        changes.insert(key.to_string(), same.cloned().unwrap_or_else(|| as_value(text)));
+    }
+    changes
+}
+
+/// Another name, other labels, other metadata.
 pub(super) async fn change(
     State(app): State<App>,
     AtFile { at, file }: AtFile<Writing>,
@@ -328,6 +364,7 @@ pub(super) async fn change(
     let changes = FileChanges {
         name: Some(labels::parse_name(fields.text("name"))?),
         tags: Some(labels::parse_tags(fields.text("tags"))?),
+        metadata: fields.has("key").then(|| changed_entries(&file.metadata, &fields)),
         ..FileChanges::default()
     };
     app.catalog.change_file(&at.right, file.id, changes).await?.ok_or_else(no_such_file)?;
@@ -342,28 +379,42 @@ pub(super) async fn read_again(State(app): State<App>, AtFile { at, file }: AtFi
     Ok(page::go(format!("{}?done=read-again", address(&at.here, &file))))
 }
 
-#[derive(Template)]
-#[template(path = "receipt.html")]
-struct ReceiptPage {
-    frame: Frame,
-    here: Here,
-    receipt: ReceiptLine,
-}
-
-/// Deletes it permanently, and says what went.
+/// Deletes it permanently; the list then says what went.
 pub(super) async fn delete(State(app): State<App>, AtFile { at, file }: AtFile<Writing>) -> Shown {
     let receipt = app.library.delete(&at.right, file.id).await?.ok_or_else(no_such_file)?;
     audit::note(&app, &at.who.0, Action::FileDeleted, Some(at.here.id), file.name.as_str()).await?;
-    page::show(&ReceiptPage {
-        frame: Frame::new(&app, &at.who.0, "Deleted", Place::Boxes),
-        receipt: ReceiptLine::of(receipt),
-        here: at.here,
-    })
+    let said = Said::deleted(vec![files::receipt_of(receipt)]);
+    Ok(at.who.0.say(&said, page::go(format!("/boxes/{}", at.here.id))))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn metadata_that_is_not_touched_stays_what_it_was() {
+        use serde_json::json;
+        let before: Metadata =
+            [("a".to_string(), json!("42")), ("b".to_string(), json!(7)), ("c".to_string(), json!(["x"]))]
+                .into();
+        let typed = [
+            ("key", "a"),
+            ("value", "42"),
+            ("key", "b"),
+            ("value", "8"),
+            ("key", "d"),
+            ("value", "true"),
+            ("key", ""),
+            ("value", "x"),
+        ];
+        let fields =
+            Fields::of(typed.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect());
+        let expected: Metadata =
+            [("a", json!("42")), ("b", json!(8)), ("c", json!(null)), ("d", json!(true))]
+                .map(|(key, value)| (key.to_string(), value))
+                .into();
+        assert_eq!(changed_entries(&before, &fields), expected);
+    }
 
     #[test]
     fn offsets_are_code_points_and_never_out_of_the_text() {

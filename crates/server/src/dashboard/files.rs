@@ -25,7 +25,9 @@ use super::{
     fields::Fields,
     page::{self, Frame, Place, Shown},
     permit::{Here, InBox},
+    said::{self, Said},
     show::{self, Moment},
+    visit::Visit,
 };
 use crate::{
     app::App,
@@ -48,6 +50,8 @@ pub(super) struct Row {
     /// Why it could not be read, or what should be known.
     pub(super) reason: String,
     pub(super) tags: Vec<String>,
+    /// The folder that it was uploaded from, where it came with one.
+    pub(super) folder: String,
     pub(super) added: Moment,
     /// Pages read, of how many.
     pub(super) progress: Option<(u32, u32)>,
@@ -69,10 +73,17 @@ impl Row {
             words: words(file.status).into(),
             reason: reason(file),
             tags: file.tags.clone(),
+            folder: folder(file),
             added: Moment::of(file.created_at),
             progress,
         }
     }
+}
+
+/// The folder part of the path that an upload keeps.
+fn folder(file: &FileRecord) -> String {
+    let path = file.metadata.get("path").and_then(|path| path.as_str()).unwrap_or_default();
+    path.rsplit_once('/').map_or("", |(folder, _)| folder).to_string()
 }
 
 pub(super) fn words(status: FileStatus) -> &'static str {
@@ -144,20 +155,30 @@ impl Wanted {
 
     /// The address of the same list with another order or place.
     fn address(&self, here: &Here, sort: &str, after: Option<&FileCursor>) -> String {
+        let after = after.map(|after| token::encode(&serde_json::to_vec(after).unwrap_or_default()));
+        listed(here, &self.parameters(sort, &after.unwrap_or_default()))
+    }
+
+    fn parameters(&self, sort: &str, after: &str) -> String {
         let mut query = form_urlencoded::Serializer::new(String::new());
-        for (name, value) in
-            [("q", &self.q[..]), ("status", &self.status), ("tag", &self.tag), ("sort", sort)]
-        {
+        for (name, value) in [
+            ("q", &self.q[..]),
+            ("status", &self.status),
+            ("tag", &self.tag),
+            ("sort", sort),
+            ("after", after),
+        ] {
             if !value.is_empty() {
                 query.append_pair(name, value);
             }
         }
-        if let Some(after) = after {
-            query.append_pair("after", &token::encode(&serde_json::to_vec(after).unwrap_or_default()));
-        }
-        let query = query.finish();
-        format!("/boxes/{}{}{query}", here.id, if query.is_empty() { "" } else { "?" })
+        query.finish()
     }
+}
+
+/// The address of a list with these parameters.
+fn listed(here: &Here, parameters: &str) -> String {
+    format!("/boxes/{}{}{parameters}", here.id, if parameters.is_empty() { "" } else { "?" })
 }
 
 /// A column that the list can be sorted by.
@@ -183,34 +204,36 @@ struct FilesPage {
     filtered: bool,
     first: Option<String>,
     next: Option<String>,
+    /// The most that a file may have, in words and in bytes.
     largest: String,
-    receipts: Vec<ReceiptLine>,
+    largest_bytes: u64,
+    /// Whether addresses can be fetched from.
+    fetches: bool,
+    /// What was just done to several files.
+    done: String,
+    receipts: Vec<said::Receipt>,
+    /// How many were deleted beside those.
+    further: usize,
+    /// The list's own query, so that what is done to files leads back to it.
+    back: String,
 }
 
 /// What was removed with a file.
-pub(super) struct ReceiptLine {
-    pub(super) name: String,
-    pub(super) words: String,
-    pub(super) sha256: String,
-}
-
-impl ReceiptLine {
-    pub(super) fn of(receipt: Receipt) -> Self {
-        let removed = receipt.removed;
-        let original = match receipt.originals {
-            0 => "the original is kept for another file of this box".to_string(),
-            _ => "the original".to_string(),
-        };
-        ReceiptLine {
-            words: format!(
-                "{original}, {}, {}, {}",
-                show::count(removed.pages, "page", "pages"),
-                show::count(removed.chunks, "passage", "passages"),
-                show::count(removed.vectors, "vector", "vectors"),
-            ),
-            name: receipt.file.name.as_str().to_string(),
-            sha256: receipt.file.sha256,
-        }
+pub(super) fn receipt_of(receipt: Receipt) -> said::Receipt {
+    let removed = receipt.removed;
+    let original = match receipt.originals {
+        0 => "the original is kept for another file of this box".to_string(),
+        _ => "the original".to_string(),
+    };
+    said::Receipt {
+        words: format!(
+            "{original}, {}, {}, {}",
+            show::count(removed.pages, "page", "pages"),
+            show::count(removed.chunks, "passage", "passages"),
+            show::count(removed.vectors, "vector", "vectors"),
+        ),
+        name: receipt.file.name.as_str().to_string(),
+        sha256: receipt.file.sha256,
     }
 }
 
@@ -238,20 +261,19 @@ fn columns(wanted: &Wanted, here: &Here) -> Vec<Column> {
 /// The list.
 pub(super) async fn list(State(app): State<App>, at: InBox<Reading>, Query(wanted): Query<Wanted>) -> Shown {
     let found = app.catalog.list_files(&[at.right], wanted.query()).await?;
-    page::show(&files_page(&app, at.who.0.as_ref(), at.here, wanted, found, Vec::new()))
+    page::show(&files_page(&app, at.who.0.as_ref(), at.here, wanted, found))
 }
 
-fn files_page(
-    app: &App,
-    visit: &super::visit::Visit,
-    here: Here,
-    wanted: Wanted,
-    found: FilePage,
-    receipts: Vec<ReceiptLine>,
-) -> FilesPage {
+fn files_page(app: &App, visit: &Visit, here: Here, wanted: Wanted, found: FilePage) -> FilesPage {
     let filtered = !(wanted.q.is_empty() && wanted.status.is_empty() && wanted.tag.is_empty());
+    let (done, receipts, further) = just_done(visit);
     FilesPage {
         frame: Frame::new(app, visit, format!("Files · {}", here.name), Place::Boxes),
+        fetches: app.fetch.is_some(),
+        done,
+        receipts,
+        further,
+        back: wanted.parameters(&wanted.sort, &wanted.after),
         rows: found.files.iter().map(Row::of).collect(),
         columns: columns(&wanted, &here),
         total: show::count(found.total, "file", "files"),
@@ -260,31 +282,55 @@ fn files_page(
         first: (!wanted.after.is_empty()).then(|| wanted.address(&here, &wanted.sort, None)),
         next: found.next.as_ref().map(|after| wanted.address(&here, &wanted.sort, Some(after))),
         largest: format!("{} MB", app.config.limits.file_mb),
+        largest_bytes: app.config.limits.file_mb.saturating_mul(1024 * 1024),
         wanted,
         here,
-        receipts,
     }
 }
 
-/// Does something to all selected files.
+/// What the visitor has just done to files, in words and with receipts, and how many more were deleted than are listed.
+fn just_done(visit: &Visit) -> (String, Vec<said::Receipt>, usize) {
+    let about_files =
+        |said: &Said| matches!(said, Said::Labelled(_) | Said::ReadAgain(_) | Said::Deleted { .. });
+    let files = |count: usize| show::count(count as u64, "file", "files");
+    match visit.brought.take(about_files) {
+        Some(Said::Labelled(count)) => (format!("{} labelled.", files(count)), Vec::new(), 0),
+        Some(Said::ReadAgain(1)) => ("1 file is being processed again.".into(), Vec::new(), 0),
+        Some(Said::ReadAgain(count)) => {
+            (format!("{} are being processed again.", files(count)), Vec::new(), 0)
+        }
+        Some(Said::Deleted { count, receipts }) => {
+            let further = count.saturating_sub(receipts.len());
+            (format!("{} deleted.", files(count)), receipts, further)
+        }
+        _ => (String::new(), Vec::new(), 0),
+    }
+}
+
+/// Does something to all selected files, and goes back to the list that they were selected in.
 pub(super) async fn selected(State(app): State<App>, at: InBox<Writing>, fields: Fields) -> Shown {
     let ids: Vec<FileId> = fields.all("file").filter_map(|id| id.parse().ok()).collect();
     if ids.is_empty() {
         return Err(Fault::invalid("file", "no file is selected").into());
     }
     let visit = &at.who.0;
-    let mut receipts = Vec::new();
+    let (mut receipts, mut count) = (Vec::new(), 0);
     let tags = labels::parse_tags(fields.text("tags"))?;
+    let action = fields.text("action");
+    if action == "tag" && tags.is_empty() {
+        return Err(Fault::invalid("tags", "type the labels to add").into());
+    }
     for id in ids {
         let Some(file) = app.catalog.files(at.right.reading(), &[id]).await?.pop().flatten() else {
             continue;
         };
         let name = file.name.as_str().to_string();
-        match fields.text("action") {
+        count += 1;
+        match action {
             "delete" => {
                 if let Some(receipt) = app.library.delete(&at.right, id).await? {
                     audit::note(&app, visit, Action::FileDeleted, Some(at.here.id), name).await?;
-                    receipts.push(ReceiptLine::of(receipt));
+                    receipts.push(receipt_of(receipt));
                 }
             }
             "read-again" => {
@@ -302,9 +348,30 @@ pub(super) async fn selected(State(app): State<App>, at: InBox<Writing>, fields:
             }
         }
     }
-    let wanted = Wanted::default();
-    let found = app.catalog.list_files(&[*at.right.reading()], wanted.query()).await?;
-    page::show(&files_page(&app, visit, at.here, wanted, found, receipts))
+    let said = match action {
+        "delete" => Said::deleted(receipts),
+        "tag" => Said::Labelled(count),
+        _ => Said::ReadAgain(count),
+    };
+    // Parsed and written anew: what is not of the list's own does not come back.
+    let back: Wanted = wanted_in(fields.text("back"));
+    Ok(visit.say(&said, page::go(listed(&at.here, &back.parameters(&back.sort, &back.after)))))
+}
+
+/// The parameters of a list as a form carries them.
+fn wanted_in(text: &str) -> Wanted {
+    let mut wanted = Wanted::default();
+    for (name, value) in form_urlencoded::parse(text.as_bytes()).into_owned() {
+        match name.as_str() {
+            "q" => wanted.q = value,
+            "status" => wanted.status = value,
+            "tag" => wanted.tag = value,
+            "sort" => wanted.sort = value,
+            "after" => wanted.after = value,
+            _ => {}
+        }
+    }
+    wanted
 }
 
 /// Puts a file into the queue again.
@@ -334,7 +401,7 @@ fn changes(app: App, audience: Audience) -> impl Stream<Item = Result<Event, Inf
         };
         audience.check().await.ok()?;
         let row = Row::of(&file);
-        let event = json!({"id": row.id, "name": row.name, "kind": row.kind, "size": row.size, "pages": row.pages,
+        let event = json!({"id": row.id, "name": row.name, "kind": row.kind, "folder": row.folder, "size": row.size, "pages": row.pages,
             "status": row.status, "words": row.words, "reason": row.reason, "progress": row.progress});
         Some((Ok(Event::default().data(event.to_string())), (app, receiver, audience)))
     })

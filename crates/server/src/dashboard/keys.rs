@@ -14,9 +14,11 @@ use engine::{
 use jiff::Timestamp;
 
 use super::{
+    certificate,
     fields::Fields,
     page::{self, Frame, Place, Shown},
     permit::SignedIn,
+    said::Said,
     show::Moment,
 };
 use crate::{
@@ -52,6 +54,8 @@ struct KeysPage {
     /// The key that was just created; shown this once.
     fresh: Option<String>,
     address: String,
+    /// Whether programs must be told to trust this server's own certificate.
+    certificate: bool,
 }
 
 fn what_may(permission: Permission) -> &'static str {
@@ -98,7 +102,9 @@ fn row(key: KeyRecord, boxes: &[BoxRecord], now: Timestamp) -> KeyRow {
     }
 }
 
-async fn render(app: &App, who: &SignedIn, origin: &Origin, fresh: Option<String>) -> Shown {
+/// All keys of the visitor.
+pub(super) async fn list(State(app): State<App>, who: SignedIn, origin: Origin) -> Shown {
+    let app = &app;
     let records = app.catalog.boxes_of(&who.person().readable()).await?;
     let now = Timestamp::now();
     let keys = keys::list(app, &who.person().may_act()).await?;
@@ -107,36 +113,42 @@ async fn render(app: &App, who: &SignedIn, origin: &Origin, fresh: Option<String
         let role = who.person().role(record.id).unwrap_or(Role::Viewer);
         (record.id, record.name.as_str().to_string(), role)
     });
-    page::show(&KeysPage {
+    let fresh = match who.0.brought.take(|said| matches!(said, Said::Key(_))) {
+        Some(Said::Key(key)) => Some(key),
+        _ => None,
+    };
+    let secret = fresh.is_some();
+    let shown = page::show(&KeysPage {
         frame: Frame::new(app, &who.0, "API keys", Place::Keys),
         keys,
         permissions: Permission::ALL.map(|permission| (permission, what_may(permission))).into(),
         boxes: boxes.collect(),
         fresh,
         address: format!("{origin}{BASE}"),
-    })
+        certificate: certificate::of(app),
+    })?;
+    Ok(if secret { page::with_secret(shown) } else { shown })
 }
 
-/// All keys of the visitor.
-pub(super) async fn list(State(app): State<App>, who: SignedIn, origin: Origin) -> Shown {
-    render(&app, &who, &origin, None).await
-}
-
-/// Creates a key and shows it, once.
-pub(super) async fn add(State(app): State<App>, who: SignedIn, origin: Origin, fields: Fields) -> Shown {
+/// Creates a key; the next page shows it, once.
+pub(super) async fn add(State(app): State<App>, who: SignedIn, fields: Fields) -> Shown {
     let days: Option<u32> = fields.optional("days")?;
     let boxes: Vec<BoxId> = fields.all("box").filter_map(|id| id.parse().ok()).collect();
     let permissions: Result<Vec<Permission>, String> = fields.all("permission").map(str::parse).collect();
     let permissions =
         permissions.and_then(Permissions::of).map_err(|wrong| Fault::invalid("permission", wrong))?;
+    let some = fields.text("scope") == "some";
+    if !some && !boxes.is_empty() {
+        return Err(Fault::invalid("scope", "choose either all boxes or only those that are ticked").into());
+    }
     let wanted = WantedKey {
         name: fields.parse("name")?,
-        boxes: (fields.text("scope") == "some").then_some(boxes),
+        boxes: some.then_some(boxes),
         permissions: Some(permissions),
         expires_at: days.map(|days| Timestamp::now().saturating_add(DAY * days).unwrap_or(Timestamp::MAX)),
     };
     let (shown, _) = keys::add(&who.0.by(&app), &who.person().may_act(), wanted).await?;
-    render(&app, &who, &origin, Some(shown)).await
+    Ok(who.0.say(&Said::Key(shown), page::go("/account/keys")))
 }
 
 /// Revokes a key of the visitor.

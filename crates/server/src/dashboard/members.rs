@@ -15,7 +15,9 @@ use super::{
     onetime::what_may,
     page::{self, Frame, Place, Shown},
     permit::{Here, InBox, Named, SignedIn},
+    said::Said,
     show::Moment,
+    visit::Visit,
 };
 use crate::{
     app::App,
@@ -66,6 +68,14 @@ pub(super) struct Fresh {
     pub(super) link: Option<String>,
 }
 
+/// The invitation that the visitor has just created.
+pub(super) fn fresh_link(visit: &Visit) -> Option<Fresh> {
+    match visit.brought.take(|said| matches!(said, Said::Link { .. }))? {
+        Said::Link { email, link } => Some(Fresh { email, link }),
+        _ => None,
+    }
+}
+
 #[derive(Template)]
 #[template(path = "members.html")]
 struct MembersPage {
@@ -87,8 +97,9 @@ async fn render(
     here: Here,
     reading: &Reading,
     managing: Option<&Managing>,
-    fresh: Option<Fresh>,
 ) -> Shown {
+    let fresh = fresh_link(&who.0);
+    let secret = fresh.is_some();
     let members = app.catalog.members(reading).await?;
     let waiting = match managing {
         Some(managing) => app.catalog.links_to_box(managing, Timestamp::now()).await?,
@@ -102,7 +113,7 @@ async fn render(
         role: member.role,
         vouched: member.vouched,
     });
-    page::show(&MembersPage {
+    let shown = page::show(&MembersPage {
         frame: Frame::new(app, &who.0, format!("Members · {}", here.name), Place::Boxes),
         members: members.collect(),
         waiting: waiting.into_iter().map(Waiting::of).collect(),
@@ -111,13 +122,14 @@ async fn render(
         makes_accounts: who.user().operator || app.config.accounts.invitations == Inviters::Owners,
         roles: Role::ALL.map(|role| (role, what_may(role))).into(),
         here,
-    })
+    })?;
+    Ok(if secret { page::with_secret(shown) } else { shown })
 }
 
 /// All members, and what each role may do.
 pub(super) async fn list(State(app): State<App>, at: InBox<Reading>) -> Shown {
     let managing = at.who.person().may_manage(at.here.id).ok();
-    render(&app, &at.who, at.here, &at.right, managing.as_ref(), None).await
+    render(&app, &at.who, at.here, &at.right, managing.as_ref()).await
 }
 
 /// Adds or invites somebody.
@@ -132,8 +144,8 @@ pub(super) async fn add(
     match members::add(&at.who.0.by(&app), at.who.user(), &at.right, (email, role), origin).await? {
         Added::Member => Ok(page::go(format!("/boxes/{}/members?done=member-added", at.here.id))),
         Added::Invited { link, .. } => {
-            let fresh = Fresh { email: shown, link };
-            render(&app, &at.who, at.here, at.right.reading(), Some(&at.right), Some(fresh)).await
+            let said = Said::Link { email: shown, link };
+            Ok(at.who.0.say(&said, page::go(format!("/boxes/{}/members", at.here.id))))
         }
     }
 }
@@ -170,6 +182,13 @@ pub(super) async fn remove(
         return Ok(page::go("/?done=member-removed"));
     }
     Ok(page::go(format!("/boxes/{}/members?done=member-removed", at.here.id)))
+}
+
+/// Gives up one's own role.
+pub(super) async fn leave(State(app): State<App>, at: InBox<Reading>) -> Shown {
+    let leaving = at.who.person().may_leave(at.here.id)?;
+    members::leave(&at.who.0.by(&app), &leaving).await?;
+    Ok(page::go("/?done=left"))
 }
 
 /// Takes an invitation back.

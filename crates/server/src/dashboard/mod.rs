@@ -7,13 +7,17 @@
 mod assets;
 mod audit;
 mod boxes;
+mod certificate;
 mod chat;
+mod conversations;
+mod cookies;
 mod csrf;
 mod fields;
 mod file;
 mod files;
 mod keys;
 mod members;
+mod narrowed;
 mod oidc;
 mod onetime;
 mod opened;
@@ -21,6 +25,7 @@ mod operator;
 mod page;
 mod permit;
 mod profile;
+mod said;
 mod search;
 mod settings;
 mod show;
@@ -29,18 +34,19 @@ mod snippets;
 mod upload;
 mod usage;
 mod visit;
+mod webhooks;
 
 use axum::{
     Router,
     http::Method,
-    middleware::from_fn_with_state,
+    middleware::{from_fn, from_fn_with_state},
     routing::{MethodRouter, get, post},
 };
 
 pub use onetime::set_up_link;
 pub(crate) use page::{nowhere, with_page_headers};
 
-use crate::app::App;
+use crate::{app::App, http::compress::compress};
 
 /// What a route requires of the visitor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -98,6 +104,7 @@ pub const ROUTES: &[Route] = &[
     // The files of a box.
     page("/boxes/{box_id}", Needs::Reading, || get(files::list)),
     form("/boxes/{box_id}/files", Needs::Writing, || post(upload::upload)),
+    form("/boxes/{box_id}/files/add", Needs::Writing, || post(upload::add)),
     form("/boxes/{box_id}/files/selected", Needs::Writing, || post(files::selected)),
     page("/boxes/{box_id}/events", Needs::Reading, || get(files::events)),
     page("/boxes/{box_id}/files/{file_id}", Needs::Reading, || get(file::show)),
@@ -112,11 +119,22 @@ pub const ROUTES: &[Route] = &[
     // Asking it.
     page("/boxes/{box_id}/search", Needs::Reading, || get(search::show)),
     form("/boxes/{box_id}/search", Needs::Reading, || post(search::search)),
+    page("/search", Needs::SignedIn, || get(search::show_everywhere)),
+    form("/search", Needs::SignedIn, || post(search::search_everywhere)),
     page("/boxes/{box_id}/chat", Needs::Reading, || get(chat::show)),
     form("/boxes/{box_id}/chat", Needs::Reading, || post(chat::ask)),
+    page("/boxes/{box_id}/chat/{conversation_id}", Needs::Reading, || get(chat::continued)),
+    form("/boxes/{box_id}/conversations", Needs::Reading, || post(conversations::keep)),
+    form("/boxes/{box_id}/conversations/{conversation_id}/rename", Needs::Reading, || {
+        post(conversations::rename)
+    }),
+    form("/boxes/{box_id}/conversations/{conversation_id}/delete", Needs::Reading, || {
+        post(conversations::delete)
+    }),
     // Who has which role in it.
     page("/boxes/{box_id}/members", Needs::Reading, || get(members::list)),
     form("/boxes/{box_id}/members", Needs::Managing, || post(members::add)),
+    form("/boxes/{box_id}/leave", Needs::Reading, || post(members::leave)),
     form("/boxes/{box_id}/members/{user_id}/role", Needs::Managing, || post(members::change)),
     form("/boxes/{box_id}/members/{user_id}/remove", Needs::Managing, || post(members::remove)),
     form("/boxes/{box_id}/invitations/{link_id}/withdraw", Needs::Managing, || post(members::withdraw)),
@@ -132,6 +150,14 @@ pub const ROUTES: &[Route] = &[
     page("/account/keys", Needs::SignedIn, || get(keys::list)),
     form("/account/keys", Needs::SignedIn, || post(keys::add)),
     form("/account/keys/{prefix}/revoke", Needs::SignedIn, || post(keys::revoke)),
+    page("/account/certificate", Needs::SignedIn, || get(certificate::download)),
+    page("/account/webhooks", Needs::SignedIn, || get(webhooks::list)),
+    form("/account/webhooks", Needs::SignedIn, || post(webhooks::add)),
+    form("/account/webhooks/{webhook_id}/delete", Needs::SignedIn, || post(webhooks::delete)),
+    form("/account/webhooks/{webhook_id}/rotate", Needs::SignedIn, || post(webhooks::rotate)),
+    form("/account/webhooks/{webhook_id}/attempts/{number}/replay", Needs::SignedIn, || {
+        post(webhooks::replay)
+    }),
     page("/account/usage", Needs::SignedIn, || get(usage::show)),
     page("/account/profile", Needs::SignedIn, || get(profile::show)),
     form("/account/profile", Needs::SignedIn, || post(profile::rename)),
@@ -167,4 +193,5 @@ pub(crate) fn router(app: &App) -> Router<App> {
         .layer(from_fn_with_state(app.clone(), visit::enter))
         .route(assets::PATH, get(assets::send))
         .route("/favicon.ico", get(assets::icon))
+        .layer(from_fn(compress))
 }

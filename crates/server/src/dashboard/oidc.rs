@@ -20,11 +20,12 @@ use subtle::ConstantTimeEq;
 
 use super::{
     audit,
+    cookies::{cookie, put_cookie},
     fields::Fields,
     page::{self, Shown},
     permit::{SignedIn, Visiting},
     signin,
-    visit::{self, Visit, cookie, put_cookie},
+    visit::{self, Visit},
 };
 use crate::{app::App, http::origin::Origin, oidc::Provider, sessions, sessions::new_token};
 
@@ -70,7 +71,8 @@ pub(super) async fn connect(State(app): State<App>, who: SignedIn, origin: Origi
         expires_at: now.saturating_add(PATIENCE).unwrap_or(Timestamp::MAX),
     };
     app.catalog.add_link(link).await?;
-    send(&app, &origin, &state, "/account/profile").await.map(page::after_form)
+    let away = send(&app, &origin, &state, "/account/profile").await?;
+    Ok(if who.0.script { away } else { page::after_form(away) })
 }
 
 async fn send(app: &App, origin: &Origin, state: &str, next: &str) -> Shown {

@@ -200,7 +200,7 @@ pub(super) async fn accept(State(app): State<App>, Visiting(visit): Visiting, fi
     }
     let newcomer = match read(&app, &visit, &page, &fields).await {
         Ok(newcomer) => newcomer,
-        Err(fault) if fault.reason == Reason::InvalidParameter => {
+        Err(fault) if fault.reason == Reason::InvalidParameter && !visit.script => {
             let wrong = Some(page::sentence(&fault.cause));
             let mut response = page::show(&page_for(&app, &visit, &link, token, wrong).await?)?;
             *response.status_mut() = axum::http::StatusCode::BAD_REQUEST;

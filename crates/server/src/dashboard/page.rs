@@ -10,12 +10,14 @@ use axum::{
     response::{Html, IntoResponse, Response},
 };
 use engine::{Fault, Reason};
+use serde_json::json;
 
 use super::{csrf, visit::Visit};
 use crate::{
     app::App,
     http::{
         BASE,
+        compress::Uncompressed,
         error::{ErrorEnvelope, ErrorObject, Failure},
         layers,
         request_id::RequestId,
@@ -35,7 +37,9 @@ pub(super) type Shown = Result<Response, Failure>;
 pub(super) enum Place {
     Outside,
     Boxes,
+    Search,
     Keys,
+    Webhooks,
     Usage,
     Profile,
     Users,
@@ -50,6 +54,7 @@ pub(super) struct Frame {
     pub(super) place: Place,
     pub(super) style: String,
     pub(super) script: String,
+    pub(super) theme: String,
     pub(super) icon: String,
     pub(super) csrf: String,
     /// Who is signed in: what they are called, and their address.
@@ -68,6 +73,7 @@ impl Frame {
             place,
             style: assets.style.clone(),
             script: assets.script.clone(),
+            theme: assets.theme.clone(),
             icon: assets.icon.clone(),
             csrf: csrf::token_of(visit),
             who: user.map(|user| {
@@ -96,10 +102,15 @@ fn notice(code: &str) -> Option<&'static str> {
         "member-added" => "The member has been added.",
         "member-changed" => "The role has been changed, effective from the next request.",
         "member-removed" => "The member has been removed.",
+        "conversation-deleted" => "The conversation has been deleted.",
+        "left" => "You have left the box.",
         "withdrawn" => "The invitation has been withdrawn.",
         "file-changed" => "The file has been changed.",
+        "added" => "The file has been added; it is being read.",
         "read-again" => "The file is being processed again.",
         "key-revoked" => "The key has been revoked, effective from the next request.",
+        "webhook-deleted" => "The webhook has been deleted.",
+        "replayed" => "The event is sent again.",
         "profile" => "Your profile has been saved.",
         "password" => "Your password has been changed, and all your other sign-ins have ended.",
         "session-ended" => "That sign-in has ended.",
@@ -119,6 +130,12 @@ fn notice(code: &str) -> Option<&'static str> {
 /// A page.
 pub(super) fn show(template: &impl Template) -> Shown {
     Ok(Html(template.render().map_err(Fault::internal)?).into_response())
+}
+
+/// A page that shows a secret.
+pub(super) fn with_secret(mut page: Response) -> Response {
+    page.extensions_mut().insert(Uncompressed);
+    page
 }
 
 /// To another page, with GET.
@@ -147,14 +164,29 @@ pub(super) async fn present(State(app): State<App>, request: Request, next: Next
     let reading = *request.method() == Method::GET;
     let mut response = next.run(request).await;
     let fault = response.extensions_mut().remove::<Arc<Fault>>();
+    let for_script = visit.as_ref().is_some_and(|visit| visit.script);
     if let (Some(fault), Some(visit)) = (fault, visit) {
         if let (Some(source), Some(id)) = (&fault.source, id) {
             tracing::error!(request.id = %id, error = %source, "A page failed: {}", fault.reason.as_str());
         }
         response = failed(&app, &visit, &fault, id.as_ref(), reading);
     }
+    if for_script && response.status() == StatusCode::SEE_OTHER {
+        response = told_where(response);
+    }
     dress(response.headers_mut());
     response
+}
+
+/// A redirect for our script, which goes there itself: a request of its own would follow it and show nothing.
+fn told_where(mut redirect: Response) -> Response {
+    let location = redirect.headers_mut().remove(header::LOCATION);
+    let location = location.as_ref().and_then(|location| location.to_str().ok()).unwrap_or("/");
+    let mut answer = axum::Json(json!({"go": location})).into_response();
+    for cookie in redirect.headers().get_all(header::SET_COOKIE) {
+        answer.headers_mut().append(header::SET_COOKIE, cookie.clone());
+    }
+    answer
 }
 
 /// What is told where nothing is: people get a page, programs the error object.
@@ -209,7 +241,9 @@ struct ErrorPage<'a> {
 fn failed(app: &App, visit: &Visit, fault: &Fault, id: Option<&RequestId>, reading: bool) -> Response {
     let status = StatusCode::from_u16(fault.reason.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     if visit.script {
-        let envelope = ErrorEnvelope { success: false, error: ErrorObject::of(fault, id) };
+        let mut error = ErrorObject::of(fault, id);
+        error.message = sentence(&told(fault));
+        let envelope = ErrorEnvelope { success: false, error };
         return (status, axum::Json(envelope)).into_response();
     }
     if fault.reason == Reason::KeyMissing {
@@ -225,7 +259,7 @@ fn failed(app: &App, visit: &Visit, fault: &Fault, id: Option<&RequestId>, readi
         frame: Frame::new(app, visit, summary, Place::Outside),
         status: status.as_u16(),
         summary,
-        cause: sentence(&fault.cause),
+        cause: sentence(&told(fault)),
         request: id.map(ToString::to_string).unwrap_or_default(),
     };
     match page.render() {
@@ -239,10 +273,30 @@ fn heading(reason: Reason) -> &'static str {
     match reason {
         Reason::RoleInsufficient | Reason::BoxUnknown => "You are not allowed to do this",
         Reason::RateLimitUser => "Too many attempts",
+        Reason::KeyMissing => "Sign in first",
+        Reason::UnitsExhausted => "Not enough units left",
+        Reason::Conflict => "This cannot be done now",
+        Reason::MethodNotAllowed => "There is nothing here to look at",
+        Reason::UpstreamUnavailable => "The language model cannot be reached",
         Reason::MissingParameter | Reason::InvalidParameter => "Something is wrong with the request",
         other => other.summary(),
     }
 }
+
+/// What went wrong, for people who have never seen the API: without what only a program could do about it.
+fn told(fault: &Fault) -> String {
+    let cause = match fault.reason {
+        Reason::KeyMissing => "your sign-in has ended; sign in again",
+        _ => &fault.cause,
+    };
+    let for_people = |part: &&str| !PROGRAMS.iter().any(|word| part.contains(word));
+    let parts: Vec<&str> = cause.split("; ").filter(for_people).collect();
+    let text = if parts.is_empty() { cause.to_string() } else { parts.join("; ") };
+    text.replace('`', "")
+}
+
+/// Words that only programs know.
+const PROGRAMS: &[&str] = &["max_units", "`Authorization`", "X-Box-Id", "the Allow header", "openapi.json"];
 
 /// A cause as a sentence of its own.
 pub(super) fn sentence(cause: &str) -> String {
@@ -250,4 +304,21 @@ pub(super) fn sentence(cause: &str) -> String {
     let first = letters.next().map(char::to_uppercase);
     let end = if cause.ends_with(['.', '!', '?']) { "" } else { "." };
     first.into_iter().flatten().chain(letters).chain(end.chars()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn people_are_not_told_what_only_programs_can_do() {
+        let fault = Fault::new(Reason::UnitsExhausted, "an answer can cost up to 10 units, and 2 are left")
+            .hint("send \"max_units\": 2 to limit the call to that");
+        assert_eq!(sentence(&told(&fault)), "An answer can cost up to 10 units, and 2 are left.");
+        assert_eq!(
+            told(&Fault::missing("name", "what the box is called")),
+            "name is required: what the box is called"
+        );
+        assert!(told(&Fault::new(Reason::KeyMissing, "send `Authorization`")).contains("sign in again"));
+    }
 }

@@ -1,27 +1,34 @@
 //! Trying a search: hits with their words marked, their pages, their scores, and the same as code.
 
+use std::{collections::HashMap, time::Instant};
+
 use askama::Template;
-use axum::extract::State;
+use axum::extract::{Query, State};
 use engine::{
-    Fault,
+    Fault, Reason,
     access::Reading,
-    cost,
-    seams::catalog::Operation,
+    ids::BoxId,
+    seams::catalog::FileRecord,
     search::{Hit, Mode, SearchRequest},
 };
 
 use super::{
+    certificate,
     fields::Fields,
+    narrowed::Narrowed,
     page::{self, Frame, Place, Shown},
-    permit::{Here, InBox},
+    permit::{Here, InBox, SignedIn},
     show,
     snippets::Snippets,
 };
 use crate::{
     app::App,
-    http::{origin::Origin, request_id::RequestId},
+    http::{BASE, origin::Origin, request_id::RequestId, routes::finding},
     payer::Payer,
 };
+
+/// Boxes that one search looks into: opening more at once would take longer than somebody waits.
+const MOST_BOXES: usize = 50;
 
 /// What the form holds.
 struct Wanted {
@@ -29,12 +36,7 @@ struct Wanted {
     mode: String,
     top_k: usize,
     rerank: bool,
-}
-
-impl Default for Wanted {
-    fn default() -> Self {
-        Wanted { query: String::new(), mode: "hybrid".into(), top_k: 10, rerank: true }
-    }
+    narrowed: Narrowed,
 }
 
 impl Wanted {
@@ -44,7 +46,9 @@ impl Wanted {
             query: fields.text("query").to_string(),
             mode: if mode.is_empty() { "hybrid".into() } else { mode.to_string() },
             top_k: fields.optional("top_k")?.unwrap_or(10),
-            rerank: fields.ticked("rerank"),
+            // A form that was never sent says nothing of it.
+            rerank: fields.ticked("rerank") || !fields.has("query"),
+            narrowed: Narrowed::of(fields),
         })
     }
 
@@ -82,10 +86,42 @@ struct Piece {
     text: String,
 }
 
+/// How well a passage fits, in a word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Strength {
+    Strong,
+    Possible,
+    Weak,
+}
+
+impl Strength {
+    /// Of a score, which is the share of passages with it that are relevant. Scores are low in boxes of a few files, where little
+    /// is known of how rare a word is: there the right passage had 0.01 to 0.5, and nonsense at most 0.009.
+    pub(super) fn of(score: f32) -> Self {
+        match score {
+            score if score >= 0.3 => Strength::Strong,
+            score if score >= 0.01 => Strength::Possible,
+            _ => Strength::Weak,
+        }
+    }
+
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Strength::Strong => "strong",
+            Strength::Possible => "possible",
+            Strength::Weak => "weak",
+        }
+    }
+}
+
 /// A hit as the page shows it.
 struct Shot {
     rank: usize,
     percent: u32,
+    strength: Strength,
+    box_id: BoxId,
+    /// What its box is called, where several were searched.
+    box_name: String,
     file: String,
     file_name: String,
     page: u32,
@@ -99,11 +135,17 @@ struct Shot {
 
 struct Results {
     query: String,
+    /// Those that are likely, or may be, what was looked for.
     hits: Vec<Shot>,
+    /// Those that hardly are.
+    weak: Vec<Shot>,
+    narrowed: bool,
+    certificate: bool,
     cost: String,
     left: String,
     took_ms: u128,
-    snippets: Snippets,
+    /// The same as code, where one box was searched.
+    snippets: Option<Snippets>,
 }
 
 #[derive(Template)]
@@ -111,6 +153,17 @@ struct Results {
 struct SearchPage {
     frame: Frame,
     here: Here,
+    action: String,
+    wanted: Wanted,
+    results: Option<Results>,
+}
+
+#[derive(Template)]
+#[template(path = "search_everywhere.html")]
+struct EverywherePage {
+    frame: Frame,
+    action: String,
+    boxes: usize,
     wanted: Wanted,
     results: Option<Results>,
 }
@@ -118,17 +171,20 @@ struct SearchPage {
 #[derive(Template)]
 #[template(path = "search_results.html")]
 struct SearchResults {
-    here: Here,
     results: Results,
 }
 
-/// The empty form.
-pub(super) async fn show(State(app): State<App>, at: InBox<Reading>) -> Shown {
-    let frame = Frame::new(&app, &at.who.0, format!("Search · {}", at.here.name), Place::Boxes);
-    page::show(&SearchPage { frame, here: at.here, wanted: Wanted::default(), results: None })
+/// The form, filled in with what the address says. The script searches then: a link that somebody followed costs nothing
+/// until a page of ours asks.
+pub(super) async fn show(
+    State(app): State<App>,
+    at: InBox<Reading>,
+    Query(sent): Query<Vec<(String, String)>>,
+) -> Shown {
+    page::show(&in_box(&app, at, Wanted::of(&Fields::of(sent))?, None))
 }
 
-/// Searches, and charges whoever does: the query comes in the body, so no address holds it.
+/// Searches a box, and charges whoever does: the query comes in the body, so no log holds it.
 pub(super) async fn search(
     State(app): State<App>,
     at: InBox<Reading>,
@@ -137,55 +193,103 @@ pub(super) async fn search(
     fields: Fields,
 ) -> Shown {
     let wanted = Wanted::of(&fields)?;
-    let results = run(&app, &at, &origin, id, &wanted).await?;
+    let mut results = run(&app, &at.who, id, &[at.right], &wanted).await?;
+    let address = format!("{origin}{BASE}/boxes/{}", at.here.id);
+    let own = certificate::of(&app);
+    results.snippets = Some(Snippets::of(&address, own, &wanted.query, &wanted.mode, wanted.top_k));
     if at.who.0.script {
-        return page::show(&SearchResults { here: at.here, results });
+        return page::show(&SearchResults { results });
     }
-    let frame = Frame::new(&app, &at.who.0, format!("Search · {}", at.here.name), Place::Boxes);
-    page::show(&SearchPage { frame, here: at.here, wanted, results: Some(results) })
+    page::show(&in_box(&app, at, wanted, Some(results)))
+}
+
+fn in_box(app: &App, at: InBox<Reading>, wanted: Wanted, results: Option<Results>) -> SearchPage {
+    let frame = Frame::new(app, &at.who.0, format!("Search · {}", at.here.name), Place::Boxes);
+    SearchPage { frame, action: format!("/boxes/{}/search", at.here.id), here: at.here, wanted, results }
+}
+
+/// The same form for all boxes of the visitor.
+pub(super) async fn show_everywhere(
+    State(app): State<App>,
+    who: SignedIn,
+    Query(sent): Query<Vec<(String, String)>>,
+) -> Shown {
+    page::show(&everywhere(&app, &who, Wanted::of(&Fields::of(sent))?, None))
+}
+
+/// Searches all boxes that the visitor may read.
+pub(super) async fn search_everywhere(
+    State(app): State<App>,
+    who: SignedIn,
+    id: RequestId,
+    fields: Fields,
+) -> Shown {
+    let wanted = Wanted::of(&fields)?;
+    let results = run(&app, &who, id, &readable(&who), &wanted).await?;
+    if who.0.script {
+        return page::show(&SearchResults { results });
+    }
+    page::show(&everywhere(&app, &who, wanted, Some(results)))
+}
+
+fn everywhere(app: &App, who: &SignedIn, wanted: Wanted, results: Option<Results>) -> EverywherePage {
+    let frame = Frame::new(app, &who.0, "Search", Place::Search);
+    EverywherePage { frame, action: "/search".into(), boxes: readable(who).len(), wanted, results }
+}
+
+fn readable(who: &SignedIn) -> Vec<Reading> {
+    let mut readings = who.person().readable();
+    // Latest first: their ids have the order of time.
+    readings.reverse();
+    readings.truncate(MOST_BOXES);
+    readings
 }
 
 async fn run(
     app: &App,
-    at: &InBox<Reading>,
-    origin: &Origin,
+    who: &SignedIn,
     id: RequestId,
+    readings: &[Reading],
     wanted: &Wanted,
 ) -> Result<Results, Fault> {
-    let started = std::time::Instant::now();
-    let request = wanted.request()?;
-    let payer = Payer::signed_in(app, at.who.user().id);
-    let turn = payer.turn().await?;
-    let charge = payer.reserve(Operation::Search, app.search.bounds(&request).max).await?;
-    let found = turn.serve(app.search.run(&at.right, request)).await?;
-    app.recent_queries.note(at.here.id, &wanted.query, &found);
-    app.questions.searched(id.question(), &[at.right], &wanted.query, &found.hits);
-    let units = cost::search(&found.work, found.hits.len());
-    let mut hits = Vec::new();
-    for hit in found.hits {
-        // A file that was deleted meanwhile takes its hits with it.
-        if let Some(file) = app.catalog.files(&at.right, &[hit.id.file]).await?.pop().flatten() {
-            hits.push(shot(hit, file.name.as_str(), hits.len() + 1));
-        }
+    let started = Instant::now();
+    let (request, filter) = (wanted.request()?, wanted.narrowed.filter()?);
+    let totals = app.catalog.totals(readings).await?;
+    let with_text = readings.iter().zip(totals).filter(|(_, totals)| totals.pages > 0);
+    let filled: Vec<Reading> = with_text.map(|(reading, _)| *reading).collect();
+    if filled.is_empty() {
+        return Err(Fault::new(Reason::NotReady, "there is no text yet, so there is nothing to search")
+            .hint("add files, and wait until the first one is ready"));
     }
-    let usage = charge.settle(units).await?;
+    let payer = Payer::signed_in(app, who.user().id);
+    let narrowed = filter.is_some();
+    let found = finding::search(app, &payer, id, &filled, vec![request], filter).await?;
+    let names = box_names(app, readings).await?;
+    let shots = found.hits.into_iter().enumerate().map(|(at, (hit, file))| shot(hit, &file, at + 1, &names));
+    let (hits, weak) = shots.partition(|hit: &Shot| hit.strength != Strength::Weak);
     Ok(Results {
         query: wanted.query.clone(),
         hits,
-        cost: show::count(usage.intelligence_units_consumed, "unit", "units"),
-        left: show::number(usage.intelligence_units_remaining),
+        weak,
+        narrowed,
+        certificate: certificate::of(app),
+        cost: show::count(found.usage.intelligence_units_consumed, "unit", "units"),
+        left: show::number(found.usage.intelligence_units_remaining),
         took_ms: started.elapsed().as_millis(),
-        snippets: Snippets::of(
-            &origin.to_string(),
-            &at.here.id.to_string(),
-            &wanted.query,
-            &wanted.mode,
-            wanted.top_k,
-        ),
+        snippets: None,
     })
 }
 
-fn shot(hit: Hit, file_name: &str, rank: usize) -> Shot {
+/// What the boxes are called, where there are several to tell apart.
+async fn box_names(app: &App, readings: &[Reading]) -> Result<HashMap<BoxId, String>, Fault> {
+    if readings.len() < 2 {
+        return Ok(HashMap::new());
+    }
+    let records = app.catalog.boxes_of(readings).await?;
+    Ok(records.into_iter().map(|record| (record.id, record.name.as_str().to_string())).collect())
+}
+
+fn shot(hit: Hit, file: &FileRecord, rank: usize, names: &HashMap<BoxId, String>) -> Shot {
     let chunk = &hit.chunk;
     let spans = hit.highlights.iter().map(|mark| {
         (mark.start.saturating_sub(chunk.start) as usize, mark.end.saturating_sub(chunk.start) as usize)
@@ -193,8 +297,11 @@ fn shot(hit: Hit, file_name: &str, rank: usize) -> Shot {
     Shot {
         rank,
         percent: (hit.score * 100.0).round() as u32,
+        strength: Strength::of(hit.score),
+        box_id: file.box_id,
+        box_name: names.get(&file.box_id).cloned().unwrap_or_default(),
         file: hit.id.file.to_string(),
-        file_name: file_name.to_string(),
+        file_name: file.name.as_str().to_string(),
         page: chunk.page,
         start: chunk.start,
         end: if chunk.page == chunk.page_end { chunk.end } else { u32::MAX },

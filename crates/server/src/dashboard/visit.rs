@@ -25,6 +25,11 @@ use crate::{
     sessions::{self, LONGEST, ago, hash, new_token},
 };
 
+use super::{
+    cookies::{cookie, put_cookie},
+    said::{self, Brought, Said},
+};
+
 /// The prefix makes browsers hold it to HTTPS, this host and every path.
 const COOKIE: &str = "__Host-quire";
 /// Tells that somebody has signed in to an account in this browser before; lets nobody in.
@@ -56,6 +61,8 @@ pub(super) struct Visit {
     pub(super) path: String,
     /// The code of a message about what was just done.
     pub(super) done: Option<String>,
+    /// What the page is to say once.
+    pub(super) brought: Brought,
 }
 
 impl Visit {
@@ -71,6 +78,7 @@ impl Visit {
             script: false,
             path: String::new(),
             done: None,
+            brought: Brought::default(),
         }
     }
 
@@ -82,6 +90,11 @@ impl Visit {
     /// The same for the audit log.
     pub(super) fn by(&self, app: &App) -> By {
         By { app: app.clone(), user: self.user(), who: self.who(), address: self.address.clone() }
+    }
+
+    /// Has the page that a redirect leads to say something, once.
+    pub(super) fn say(&self, said: &Said, response: Response) -> Response {
+        said::say(&self.token, said, response)
     }
 
     pub(super) fn user(&self) -> Option<UserId> {
@@ -103,6 +116,7 @@ pub(super) async fn enter(State(app): State<App>, request: Request, next: Next) 
     if newcomer && !response.headers().contains_key(header::SET_COOKIE) {
         set_cookie(response.headers_mut(), &visit.token, None);
     }
+    visit.brought.forget(response.headers_mut());
     response
 }
 
@@ -122,39 +136,27 @@ async fn visit(app: &App, head: &Parts) -> Result<(Visit, bool), Fault> {
     let query = form_urlencoded::parse(head.uri.query().unwrap_or_default().as_bytes());
     let done = query.into_owned().find(|(name, _)| name == "done").map(|(_, code)| code);
     let newcomer = sent.is_none();
+    let token = sent.unwrap_or_else(new_token);
+    let script = head.headers.contains_key("x-quire-script");
     let visit = Visit {
-        token: sent.unwrap_or_else(new_token),
+        // Our script looks at pages that nobody sees.
+        brought: if script { Brought::default() } else { Brought::by(&head.headers, &token) },
+        token,
         session,
         address: address.to_canonical().to_string(),
         network: guard::network(address).to_string(),
         browser: cookie(&head.headers, KNOWN_COOKIE),
         agent,
-        script: head.headers.contains_key("x-quire-script"),
+        script,
         path: head.uri.path_and_query().map_or("/", |path| path.as_str()).to_string(),
         done,
     };
     Ok((visit, newcomer))
 }
 
-/// The value of a cookie, where it looks like one of ours.
-pub(super) fn cookie(headers: &HeaderMap, name: &str) -> Option<String> {
-    let all = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
-    let mut pairs = all.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
-    let (_, value) = pairs.find(|(found, _)| *found == name)?;
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
-    (!value.is_empty() && value.len() <= 1000 && value.bytes().all(plain)).then(|| value.to_string())
-}
-
 /// Sets the browser's token; without `life` it goes with the browser.
 fn set_cookie(headers: &mut HeaderMap, token: &str, life: Option<Duration>) {
     put_cookie(headers, COOKIE, token, life);
-}
-
-/// Out of scripts' reach, HTTPS only, and not sent along by other sites' forms.
-pub(super) fn put_cookie(headers: &mut HeaderMap, name: &str, value: &str, life: Option<Duration>) {
-    let age = life.map(|life| format!("; Max-Age={}", life.as_secs())).unwrap_or_default();
-    let text = format!("{name}={value}; Path=/; Secure; HttpOnly; SameSite=Lax{age}");
-    headers.append(header::SET_COOKIE, HeaderValue::try_from(text).expect("plain letters"));
 }
 
 /// Signs somebody in: a new token, whatever the browser held before.
@@ -194,16 +196,6 @@ pub(super) fn forget(response: &mut Response) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn cookies_are_found_among_others_and_odd_ones_are_none() {
-        let mut headers = HeaderMap::new();
-        headers.insert(header::COOKIE, HeaderValue::from_static("a=1; __Host-quire=x-Y_9; b=2"));
-        assert_eq!(cookie(&headers, COOKIE).as_deref(), Some("x-Y_9"));
-        assert_eq!(cookie(&headers, "c"), None);
-        headers.insert(header::COOKIE, HeaderValue::from_static("__Host-quire=\"x y\""));
-        assert_eq!(cookie(&headers, COOKIE), None);
-    }
 
     #[test]
     fn a_cookie_is_out_of_reach_of_scripts_and_plain_http() {

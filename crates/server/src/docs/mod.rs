@@ -17,7 +17,7 @@ use axum::{
     body::Bytes,
     extract::{Path, State},
     http::{HeaderMap, HeaderValue, StatusCode, Uri, header},
-    middleware::map_response,
+    middleware::{from_fn, map_response},
     response::{IntoResponse, Response},
     routing::get,
 };
@@ -30,7 +30,7 @@ use render::{Article, Section};
 use crate::{
     app::{App, assets::Look},
     dashboard,
-    http::request_id::RequestId,
+    http::{compress::compress, request_id::RequestId},
 };
 
 /// Every address of the documentation, with `{page}` for the name of a page. None needs a sign-in; a test tries them as everybody.
@@ -208,6 +208,7 @@ pub(crate) fn router(look: Look) -> Router<App> {
         .route(ROUTES[0], get(show_start))
         .route(ROUTES[1], get(show))
         .layer(map_response(dashboard::with_page_headers))
+        .layer(from_fn(compress))
 }
 
 #[cfg(test)]

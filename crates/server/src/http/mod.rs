@@ -6,6 +6,7 @@ pub mod aliases;
 pub mod audience;
 pub mod auth;
 pub mod body;
+pub(crate) mod compress;
 mod door;
 pub mod error;
 pub(crate) mod form;

@@ -4,7 +4,7 @@ use std::{fmt::Display, time::Duration};
 
 use engine::{
     Fault, Reason,
-    access::{Managing, Reading, Role},
+    access::{Leaving, Managing, Reading, Role},
     ids::{LinkId, UserId},
     seams::catalog::{Action, Email, Inviters, Member, NewOneTimeLink, Purpose, User},
 };
@@ -98,6 +98,12 @@ pub(crate) async fn change(by: &By, managing: &Managing, member: &Member, role: 
 pub(crate) async fn remove(by: &By, managing: &Managing, member: &Member) -> Result<(), Fault> {
     by.app.catalog.revoke(managing, member.user).await?;
     by.note(Action::MemberRemoved, Some(managing.box_id()), member.email.to_string()).await
+}
+
+/// Ends the membership of whoever leaves.
+pub(crate) async fn leave(by: &By, leaving: &Leaving) -> Result<(), Fault> {
+    by.app.catalog.leave(leaving).await?;
+    by.note(Action::MemberRemoved, Some(leaving.box_id()), format!("{} left", by.who)).await
 }
 
 /// Takes an invitation back.

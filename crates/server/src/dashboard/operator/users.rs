@@ -1,7 +1,7 @@
 //! Accounts: invite, change, disable.
 
 use askama::Template;
-use axum::extract::State;
+use axum::{extract::State, response::Response};
 use engine::{
     Fault, Reason,
     ids::{LinkKind, UserId, UserKind},
@@ -14,10 +14,11 @@ use crate::{
     dashboard::{
         audit,
         fields::Fields,
-        members::{Fresh, Waiting},
+        members::{Fresh, Waiting, fresh_link},
         onetime::{self, RESET_LIFE},
         page::{self, Frame, Place, Shown},
         permit::{AsOperator, Named},
+        said::Said,
         show::{self, Moment},
     },
     http::origin::Origin,
@@ -54,7 +55,10 @@ struct UsersPage {
     fresh: Option<Fresh>,
 }
 
-async fn render(app: &App, by: &AsOperator, fresh: Option<Fresh>) -> Shown {
+/// All accounts.
+pub(in crate::dashboard) async fn list(State(app): State<App>, by: AsOperator) -> Shown {
+    let (app, fresh) = (&app, fresh_link(&by.who.0));
+    let secret = fresh.is_some();
     let me = by.who.user().id;
     let usual = app.config.units.monthly;
     let all = app.catalog.users().await?;
@@ -78,7 +82,7 @@ async fn render(app: &App, by: &AsOperator, fresh: Option<Fresh>) -> Shown {
     let now = Timestamp::now();
     let waiting = app.catalog.links_to_server(&by.operating, now).await?;
     let wanted = app.catalog.wanted_accounts(&by.operating, now).await?;
-    page::show(&UsersPage {
+    let shown = page::show(&UsersPage {
         frame: Frame::new(app, &by.who.0, "Users", Place::Users),
         users,
         plans,
@@ -86,12 +90,14 @@ async fn render(app: &App, by: &AsOperator, fresh: Option<Fresh>) -> Shown {
         wanted: wanted.into_iter().map(|one| (one.email.to_string(), one.by.to_string())).collect(),
         provider: app.oidc.as_ref().map(|provider| provider.label().to_string()),
         fresh,
-    })
+    })?;
+    Ok(if secret { page::with_secret(shown) } else { shown })
 }
 
-/// All accounts.
-pub(in crate::dashboard) async fn list(State(app): State<App>, by: AsOperator) -> Shown {
-    render(&app, &by, None).await
+/// Shows a link on the list, once.
+fn shown_once(by: &AsOperator, email: &Email, link: String) -> Response {
+    let said = Said::Link { email: email.to_string(), link: Some(link) };
+    by.who.0.say(&said, page::go("/operator/users"))
 }
 
 /// Creates a link by which somebody makes their account.
@@ -111,7 +117,7 @@ pub(in crate::dashboard) async fn invite(
     let purpose = Purpose::Join { email: email.clone(), plan, member: None };
     let link = onetime::make(&*app.catalog, origin, purpose, Some(by.who.user().id), JOIN_LIFE).await?;
     audit::note(&app, &by.who.0, Action::AccountInvited, None, email.to_string()).await?;
-    render(&app, &by, Some(Fresh { email: email.to_string(), link: Some(link) })).await
+    Ok(shown_once(&by, &email, link))
 }
 
 async fn find(app: &App, id: UserId) -> Result<User, Fault> {
@@ -158,7 +164,7 @@ pub(in crate::dashboard) async fn password_link(
     let purpose = Purpose::Reset { user: id, email: user.email.clone() };
     let link = onetime::make(&*app.catalog, origin, purpose, Some(by.who.user().id), RESET_LIFE).await?;
     audit::note(&app, &by.who.0, Action::PasswordLinkMade, None, user.email.to_string()).await?;
-    render(&app, &by, Some(Fresh { email: user.email.to_string(), link: Some(link) })).await
+    Ok(shown_once(&by, &user.email, link))
 }
 
 /// Says that an address belongs to whoever holds the account.

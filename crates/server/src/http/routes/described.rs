@@ -17,9 +17,9 @@ use super::{
 use crate::{app::App, outside::Outside};
 
 /// A file without a form: exactly one of `text`, `markdown` and `url` says what is in it.
-#[derive(Deserialize, ToSchema)]
+#[derive(Default, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct DescribedFile {
+pub(crate) struct DescribedFile {
     /// What to call it; the last part of its address if left out.
     #[schema(example = "Opening hours")]
     name: Option<String>,
@@ -51,8 +51,18 @@ enum Content {
 }
 
 impl DescribedFile {
+    /// A text that somebody typed or pasted.
+    pub(crate) fn of_text(name: &str, text: &str) -> Self {
+        DescribedFile { name: Some(name.into()), markdown: Some(text.into()), ..DescribedFile::default() }
+    }
+
+    /// What is at an address.
+    pub(crate) fn of_address(url: &str) -> Self {
+        DescribedFile { url: Some(url.into()), ..DescribedFile::default() }
+    }
+
     /// The file on disk, and all that is said of it.
-    pub(super) async fn receive(self, app: &App) -> Result<Received, Fault> {
+    pub(crate) async fn receive(self, app: &App) -> Result<Received, Fault> {
         let content = content(self.text, self.markdown, self.url)?;
         let name = self.name.as_deref().map(parse_name).transpose()?;
         let tags = self.tags.map(check_tags).transpose()?;

@@ -19,14 +19,14 @@ use crate::{
 };
 
 /// What was found: passages, best first, each with its file.
-pub(super) struct Found {
-    pub(super) hits: Vec<(Hit, FileRecord)>,
-    pub(super) usage: Usage,
+pub(crate) struct Found {
+    pub(crate) hits: Vec<(Hit, FileRecord)>,
+    pub(crate) usage: Usage,
 }
 
 /// Runs every request in all of the boxes together, and puts what was found in one order. `top_k` of the first request holds for
 /// all of them, and its query for all that is remembered.
-pub(super) async fn search(
+pub(crate) async fn search(
     app: &App,
     payer: &Payer,
     id: RequestId,

@@ -3,14 +3,14 @@
 mod boxes;
 pub(crate) mod chat;
 mod check;
-mod described;
+pub(crate) mod described;
 mod dify;
 mod documents;
 mod embeddings;
 mod events;
 mod feedback;
 mod files;
-mod finding;
+pub(crate) mod finding;
 mod followed;
 mod health;
 pub mod inputs;

@@ -2,7 +2,8 @@
 
 use engine::{
     access::{Managing, Role, Writing},
-    seams::catalog::{NewOneTimeLink, Purpose},
+    ids::WebhookId,
+    seams::catalog::{NewOneTimeLink, NewTurn, Purpose},
 };
 use jiff::Timestamp;
 use reqwest::Method;
@@ -68,8 +69,18 @@ async fn fixture(app: &TestApp) -> (Things, Vec<Trier>) {
     let link = app.catalog.add_link(link).await.unwrap();
     let session = app.catalog.sessions_of(victim, Timestamp::now()).await.unwrap()[0].id;
     let prefix = key.split('_').nth(1).unwrap().to_string();
+    let turn = NewTurn {
+        question: "Where is the secret kept?".into(),
+        answer: "In Lyon.".into(),
+        citations: "[]".into(),
+        files: Vec::new(),
+        at: Timestamp::now(),
+    };
+    let reading = *Writing::for_operator(box_id).reading();
+    let conversation = app.catalog.add_turn(&reading, owner, None, turn).await.unwrap().unwrap().id;
     let things = Things {
         replacements: vec![
+            ("{conversation_id}", conversation.to_string()),
             ("{box_id}", box_id.to_string()),
             ("{file_id}", file),
             ("{number}", "1".into()),
@@ -77,6 +88,7 @@ async fn fixture(app: &TestApp) -> (Things, Vec<Trier>) {
             ("{link_id}", link.to_string()),
             ("{session_id}", session.to_string()),
             ("{prefix}", prefix),
+            ("{webhook_id}", WebhookId::generate().to_string()),
         ],
     };
     let mut triers = Vec::new();

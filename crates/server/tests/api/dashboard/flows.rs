@@ -68,8 +68,10 @@ async fn an_editor_uploads_and_a_viewer_searches_and_pays() {
     let page = browser.get(&format!("/boxes/{box_id}/files/{id}/download")).await;
     assert_eq!(page.text, text);
     // Deleting gives a receipt.
-    let page = editor.post(&format!("/boxes/{box_id}/files/{id}/delete"), &[]).await;
-    assert!(page.text.contains("Deleted") && page.text.contains("1 page"), "{page:?}");
+    let page = editor.post_and_look(&format!("/boxes/{box_id}/files/{id}/delete"), &[]).await;
+    assert!(page.text.contains("1 file deleted.") && page.text.contains("1 page"), "{page:?}");
+    let page = editor.get(&format!("/boxes/{box_id}")).await;
+    assert!(!page.text.contains("deleted."), "what was said is said once: {page:?}");
     assert_eq!(browser.get(&format!("/boxes/{box_id}/files/{id}")).await.status, 404);
 }
 
@@ -96,6 +98,55 @@ async fn a_viewer_asks_and_the_answer_cites() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn conversations_are_kept_for_whoever_had_them_and_go_with_what_they_cite() {
+    let app = TestApp::start().await;
+    let (owner, box_id, key) = app.owner().await;
+    let file = app.text_file(box_id, &key, "warranty.txt", "The warranty lasts two years.").await;
+    let mut browser = Browser::of(&app, owner).await;
+    let (_, mut other) = app.member(box_id, "viewer@example.org", Role::Viewer).await;
+    let keep = async |browser: &mut Browser, body: Value| {
+        let token = browser.csrf().await;
+        let request = browser.request(Method::POST, &format!("/boxes/{box_id}/conversations"));
+        let request = request.header("x-csrf-token", token).header("x-quire-script", "1").json(&body);
+        browser.send(request).await
+    };
+    let turn = |conversation: Option<&str>, question: &str| {
+        json!({"conversation": conversation, "question": question, "answer": "Two <b>years</b> [1].",
+            "citations": [{"index": 1, "fileId": file, "fileName": "warranty.txt", "page": 1}]})
+    };
+    let page = keep(&mut browser, turn(None, "How long?")).await;
+    let id = serde_json::from_str::<Value>(&page.text).unwrap()["id"].as_str().unwrap().to_string();
+    assert_eq!(keep(&mut browser, turn(Some(&id), "Really?")).await.status, 200);
+    let path = format!("/boxes/{box_id}/chat/{id}");
+    let page = browser.get(&path).await;
+    assert!(page.text.contains("Really?") && page.text.contains("Two &#60;b&#62;years"), "{page:?}");
+    assert!(page.text.contains("No language model is set up"), "{page:?}");
+    // Nobody else sees, continues, renames or deletes it, and no file of elsewhere can be cited.
+    assert_eq!(other.get(&path).await.status, 404);
+    assert_eq!(keep(&mut other, turn(Some(&id), "Mine?")).await.status, 404);
+    for action in ["rename", "delete"] {
+        let path = format!("/boxes/{box_id}/conversations/{id}/{action}");
+        assert_eq!(other.post(&path, &[("title", "mine")]).await.status, 404, "{action}");
+    }
+    let eve = app.user("eve@example.org").await;
+    let (elsewhere, mut hers) = (app.box_of(eve).await, Browser::of(&app, eve).await);
+    let token = hers.csrf().await;
+    let request = hers.request(Method::POST, &format!("/boxes/{elsewhere}/conversations"));
+    let request = request.header("x-csrf-token", token).header("x-quire-script", "1");
+    let page = hers.send(request.json(&turn(None, "Theirs?"))).await;
+    assert_eq!(page.status, 404, "{page:?}");
+    browser.post(&format!("/boxes/{box_id}/conversations/{id}/rename"), &[("title", "Warranty")]).await;
+    assert!(browser.get(&path).await.text.contains("<h2 dir=\"auto\">Warranty</h2>"));
+    // What is cited goes, and so does the answer.
+    browser.post(&format!("/boxes/{box_id}/files/{file}/delete"), &[]).await;
+    let page = browser.get(&path).await;
+    assert!(page.text.contains("Really?") && !page.text.contains("Two &#60;b"), "{page:?}");
+    let page = browser.post(&format!("/boxes/{box_id}/conversations/{id}/delete"), &[]).await;
+    assert!(page.location().ends_with("done=conversation-deleted"), "{page:?}");
+    assert_eq!(browser.get(&path).await.status, 404);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn several_files_are_labelled_read_again_and_deleted_at_once() {
     let app = TestApp::start().await;
     let (owner, box_id, key) = app.owner().await;
@@ -114,7 +165,12 @@ async fn several_files_are_labelled_read_again_and_deleted_at_once() {
     }
     assert_eq!(browser.post(&path, &with(&[("action", "nonsense")])).await.status, 400);
     assert_eq!(browser.post(&path, &[("action", "delete")]).await.status, 400, "nothing is selected");
-    let page = browser.post(&path, &with(&[("action", "delete")])).await;
+    let page = browser.post(&path, &with(&[("action", "tag"), ("tags", " ")])).await;
+    assert_eq!(page.status, 400, "no labels");
+    let page = browser.post(&path, &with(&[("action", "read-again"), ("back", "sort=-name&evil=1")])).await;
+    assert_eq!(page.location(), format!("/boxes/{box_id}?sort=-name"), "back to the list as it was");
+    assert!(browser.get(page.location()).await.text.contains("2 files are being processed again."));
+    let page = browser.post_and_look(&path, &with(&[("action", "delete")])).await;
     assert!(page.text.contains("Receipt") && page.text.contains("one.txt"), "{page:?}");
     assert!(browser.get(&format!("/boxes/{box_id}")).await.text.contains("No files yet"));
     let page = browser.get(&format!("/boxes/{box_id}/audit")).await;
@@ -162,12 +218,18 @@ async fn a_key_is_shown_once_works_and_is_revoked() {
     let fields = [("name", "ci"), ("days", "30"), ("scope", "some"), ("box", id.as_str())];
     assert_eq!(browser.post("/account/keys", &fields).await.status, 400, "it must be good for something");
     let may = [("permission", "search"), ("permission", "read")];
-    let page = browser.post("/account/keys", &[&fields[..], &may[..]].concat()).await;
+    let every = [("name", "ci"), ("scope", "all"), ("box", id.as_str()), ("permission", "read")];
+    assert_eq!(
+        browser.post("/account/keys", &every).await.status,
+        400,
+        "all boxes, or those that are ticked?"
+    );
+    let page = browser.post_and_look("/account/keys", &[&fields[..], &may[..]].concat()).await;
     let key = between(&page.text, "id=\"fresh-key\">", "<").to_string();
     assert_eq!(app.get(&format!("/boxes/{box_id}"), &key).await.status, 200);
     let page = browser.get("/account/keys").await;
     assert!(!page.text.contains(&key) && page.text.contains("papers"), "{page:?}");
-    assert!(page.text.contains("<td>search, read</td>"), "{page:?}");
+    assert!(page.text.contains(">search, read</td>"), "{page:?}");
     assert_eq!(app.delete(&format!("/boxes/{box_id}"), &key).await.verdict(), "403 B3002 key_scope");
     let stored = app.catalog.keys(Some(owner)).await.unwrap().pop().unwrap();
     assert!(stored.expires_at.is_some() && stored.last_used_at.is_some());
@@ -188,7 +250,8 @@ async fn operators_look_after_accounts_and_plans() {
     app.catalog.set_user_operator(operator, true).await.unwrap();
     let mut browser = Browser::of(&app, operator).await;
     browser.post("/operator/plans", &[("name", "big"), ("units", "9000")]).await;
-    let page = browser.post("/operator/users", &[("email", "eve@example.org"), ("plan", "big")]).await;
+    let fields = [("email", "eve@example.org"), ("plan", "big")];
+    let page = browser.post_and_look("/operator/users", &fields).await;
     let link = between(&page.text, "id=\"fresh-link\">", "<").to_string();
     let token = link.split('=').nth(1).unwrap();
     let mut guest = Browser::new(&app);
@@ -202,7 +265,7 @@ async fn operators_look_after_accounts_and_plans() {
     assert!(eve.disabled && eve.plan.as_str() == "standard");
     assert!(guest.get("/").await.is_refused(), "switched off is signed out");
     browser.post(&change, &[("plan", "standard"), ("active", "1")]).await;
-    let page = browser.post(&format!("/operator/users/{}/password-link", eve.id), &[]).await;
+    let page = browser.post_and_look(&format!("/operator/users/{}/password-link", eve.id), &[]).await;
     let link = between(&page.text, "id=\"fresh-link\">", "<").to_string();
     let token = link.split('=').nth(1).unwrap();
     guest.post("/welcome", &[("token", token), ("password", "a new password")]).await;
@@ -231,4 +294,75 @@ async fn the_audit_log_is_handed_out_as_csv_and_json() {
     let entries: Vec<Value> = serde_json::from_str(&page.text).unwrap();
     assert_eq!(entries[0]["action"], "audit_exported");
     assert_eq!(entries[1]["target"], "=cmd.txt");
+}
+
+#[tokio::test]
+async fn members_leave_and_the_last_owner_does_not() {
+    let app = TestApp::start().await;
+    let (owner, box_id, _) = app.owner().await;
+    let (viewer, mut browser) = app.member(box_id, "viewer@example.org", Role::Viewer).await;
+    let page = browser.post(&format!("/boxes/{box_id}/leave"), &[]).await;
+    assert_eq!(page.location(), "/?done=left");
+    assert!(browser.get(&format!("/boxes/{box_id}")).await.is_refused());
+    let members = app.catalog.members(Writing::for_operator(box_id).reading()).await.unwrap();
+    assert!(members.iter().all(|member| member.user != viewer));
+    let mut browser = Browser::of(&app, owner).await;
+    assert_eq!(browser.post(&format!("/boxes/{box_id}/leave"), &[]).await.status, 409);
+    assert_eq!(browser.get(&format!("/boxes/{box_id}")).await.status, 200);
+    let page = browser.get(&format!("/boxes/{box_id}/audit")).await;
+    assert!(page.text.contains("viewer@example.org left"), "{page:?}");
+}
+
+#[tokio::test]
+async fn our_script_is_told_where_to_go_and_what_is_wrong() {
+    let app = TestApp::start().await;
+    let (owner, ..) = app.owner().await;
+    let mut browser = Browser::of(&app, owner).await;
+    let token = browser.csrf().await;
+    let mut send = async |fields: &[(&str, &str)]| {
+        let request = browser.request(Method::POST, "/boxes").header("x-csrf-token", &token);
+        let kind = "application/x-www-form-urlencoded";
+        let request = request.header("x-quire-script", "1").header("content-type", kind);
+        browser.send(request.body(super::form(fields))).await
+    };
+    let page = send(&[("name", "Letters")]).await;
+    let answer: Value = serde_json::from_str(&page.text).unwrap();
+    assert!(page.status == 200 && answer["go"].as_str().unwrap().starts_with("/boxes/box_"), "{page:?}");
+    let page = send(&[("name", "")]).await;
+    let answer: Value = serde_json::from_str(&page.text).unwrap();
+    assert_eq!((page.status, answer["error"]["param"].as_str()), (400, Some("name")), "{page:?}");
+}
+
+#[tokio::test]
+async fn pages_are_compressed_unless_they_show_a_secret() {
+    let app = TestApp::start().await;
+    let (owner, ..) = app.owner().await;
+    let mut browser = Browser::of(&app, owner).await;
+    let token = browser.csrf().await;
+    let fields = [("csrf", token.as_str()), ("name", "ci"), ("permission", "read")];
+    browser.post_as_is("/account/keys", &fields).await;
+    // The page with the new key, then the same page without it.
+    for expected in ["", "gzip"] {
+        let request = browser.request(Method::GET, "/account/keys").header("accept-encoding", "gzip");
+        let response = request.send().await.unwrap();
+        assert_eq!(
+            response.headers().get("content-encoding").map_or("", |value| value.to_str().unwrap()),
+            expected
+        );
+        browser.said = None;
+    }
+    let page = browser.get("/docs").await;
+    assert_eq!((page.header("vary"), page.header("content-encoding")), ("accept-encoding", ""));
+}
+
+#[tokio::test]
+async fn searching_a_box_without_text_costs_nothing() {
+    let app = TestApp::start().await;
+    let (owner, box_id, _) = app.owner().await;
+    let mut browser = Browser::of(&app, owner).await;
+    let page = browser.post(&format!("/boxes/{box_id}/search"), &[("query", "anything")]).await;
+    assert_eq!(page.status, 409, "{page:?}");
+    assert!(page.text.contains("no text yet"), "{page:?}");
+    let month = engine::seams::catalog::Month::of(jiff::Timestamp::now());
+    assert!(app.catalog.usage(owner, month).await.unwrap().is_empty());
 }

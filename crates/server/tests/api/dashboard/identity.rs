@@ -21,7 +21,7 @@ fn fresh_link(app: &TestApp, page: &super::Page) -> String {
 
 async fn invite(browser: &mut Browser, box_id: BoxId, email: &str, role: &str) -> super::Page {
     let fields = [("email", email), ("role", role)];
-    browser.post(&format!("/boxes/{box_id}/members"), &fields).await
+    browser.post_and_look(&format!("/boxes/{box_id}/members"), &fields).await
 }
 
 async fn accept(browser: &mut Browser, path: &str, password: &str) -> super::Page {
@@ -54,7 +54,8 @@ async fn whoever_manages_a_box_makes_no_account_in_another_persons_name() {
     let mut office = Browser::of(&app, operator).await;
     let page = office.get("/operator/users").await;
     assert!(page.text.contains("victim@example.org") && page.text.contains("owner@example.org"), "{page:?}");
-    let page = office.post("/operator/users", &[("email", "victim@example.org"), ("plan", "standard")]).await;
+    let fields = [("email", "victim@example.org"), ("plan", "standard")];
+    let page = office.post_and_look("/operator/users", &fields).await;
     let path = fresh_link(&app, &page);
     let mut victim = Browser::new(&app);
     assert_eq!(accept(&mut victim, &path, PASSWORD).await.status, 303);

@@ -59,6 +59,8 @@ pub(crate) struct Browser {
     base: String,
     pub(crate) cookie: Option<String>,
     known: Option<String>,
+    /// What the next page shall say.
+    said: Option<String>,
 }
 
 impl Browser {
@@ -67,7 +69,7 @@ impl Browser {
         let certificate = reqwest::Certificate::from_pem(&pem).unwrap();
         let none = reqwest::redirect::Policy::none();
         let client = Client::builder().tls_certs_only([certificate]).redirect(none).build().unwrap();
-        Browser { client, base: app.url(""), cookie: None, known: None }
+        Browser { client, base: app.url(""), cookie: None, known: None, said: None }
     }
 
     /// A browser in which somebody is signed in already.
@@ -91,6 +93,7 @@ impl Browser {
         let mut cookies = vec!["other=1".to_string()];
         cookies.extend(self.cookie.iter().map(|cookie| format!("__Host-quire={cookie}")));
         cookies.extend(self.known.iter().map(|known| format!("__Host-quire-known={known}")));
+        cookies.extend(self.said.iter().map(|said| format!("__Host-quire-said={said}")));
         request.header("cookie", cookies.join("; "))
     }
 
@@ -104,6 +107,7 @@ impl Browser {
             match name {
                 "__Host-quire" => self.cookie = kept,
                 "__Host-quire-known" => self.known = kept,
+                "__Host-quire-said" => self.said = kept,
                 _ => {}
             }
         }
@@ -137,6 +141,14 @@ impl Browser {
         let mut all = vec![("csrf", token.as_str())];
         all.extend_from_slice(fields);
         self.post_as_is(path, &all).await
+    }
+
+    /// Sends a form and looks at the page that it leads to.
+    pub(crate) async fn post_and_look(&mut self, path: &str, fields: &[(&str, &str)]) -> Page {
+        let page = self.post(path, fields).await;
+        assert_eq!(page.status, 303, "{page:?}");
+        let location = page.location().to_string();
+        self.get(&location).await
     }
 
     async fn post_as_is(&mut self, path: &str, fields: &[(&str, &str)]) -> Page {

@@ -187,7 +187,7 @@ async fn an_invitation_works_once_and_only_for_whom_it_is() {
     let (owner, box_id, _) = app.owner().await;
     let mut browser = Browser::of(&app, owner).await;
     let fields = [("email", "eve@example.org"), ("role", "editor")];
-    let page = browser.post(&format!("/boxes/{box_id}/members"), &fields).await;
+    let page = browser.post_and_look(&format!("/boxes/{box_id}/members"), &fields).await;
     assert_eq!(page.status, 200, "{page:?}");
     let link = between(&page.text, "id=\"fresh-link\">", "<").replace("&#38;", "&");
     let path = link.strip_prefix(&app.url("")).unwrap().to_string();
@@ -217,13 +217,14 @@ async fn an_invitation_for_an_account_that_is_there_asks_for_its_sign_in() {
     let (owner, box_id, _) = app.owner().await;
     let mut browser = Browser::of(&app, owner).await;
     let fields = [("email", "eve@example.org"), ("role", "viewer")];
-    let page = browser.post(&format!("/boxes/{box_id}/members"), &fields).await;
+    let page = browser.post_and_look(&format!("/boxes/{box_id}/members"), &fields).await;
     let link = between(&page.text, "id=\"fresh-link\">", "<").to_string();
     let path = link.strip_prefix(&app.url("")).unwrap().to_string();
     // She made her account meanwhile, with an invitation of somebody else.
     let other = app.user("other@example.org").await;
     let other_box = app.box_of(other).await;
-    let page = Browser::of(&app, other).await.post(&format!("/boxes/{other_box}/members"), &fields).await;
+    let members = format!("/boxes/{other_box}/members");
+    let page = Browser::of(&app, other).await.post_and_look(&members, &fields).await;
     let link = between(&page.text, "id=\"fresh-link\">", "<").to_string();
     let mut hers = Browser::new(&app);
     let fields = [("token", link.split('=').nth(1).unwrap()), ("password", PASSWORD)];

@@ -1,0 +1,110 @@
+// The dashboard's own script, one module of the files in this folder. Without it, pages can be read and forms sent; it adds
+// uploads, search, chat and live updates.
+
+const csrf = document.querySelector("meta[name=csrf]")?.content ?? "";
+const ours = { "X-CSRF-Token": csrf, "X-Quire-Script": "1" };
+const all = (selector, root = document) => [...root.querySelectorAll(selector)];
+const AWAY = "The server cannot be reached. Check your connection, then try again.";
+
+/** An element with properties and children. */
+function make(tag, properties = {}, ...children) {
+  const element = Object.assign(document.createElement(tag), properties);
+  element.append(...children);
+  return element;
+}
+
+/** "1 file", "2 files". */
+const count = (number, one, many) => `${number.toLocaleString("en")} ${number === 1 ? one : many}`;
+
+/** Asks the server. Throws an error whose message can be shown, with the field at fault where there is one. */
+async function ask(address, options = {}) {
+  let response;
+  try {
+    response = await fetch(address, { ...options, headers: { ...ours, ...options.headers } });
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new Error(AWAY);
+  }
+  if (response.ok) return response;
+  // Whoever is no longer signed in is shown the way in.
+  if (response.status === 401) location.assign(`/sign-in?next=${encodeURIComponent(location.pathname + location.search)}`);
+  const { error } = await response.json().catch(() => ({}));
+  throw Object.assign(new Error(error?.message ?? `The server answered ${response.status}.`), { field: error?.param, status: response.status });
+}
+
+/** What went wrong, with a button to try again. */
+function failure(message, again) {
+  const box = make("div", { className: "wrong" }, make("p", { textContent: message }));
+  box.setAttribute("role", "alert");
+  if (again) {
+    const button = make("button", { type: "button", className: "quiet", textContent: "Try again" });
+    button.addEventListener("click", again);
+    box.append(button);
+  }
+  return box;
+}
+
+/** What this tab keeps; full or forbidden storage is no reason to fail. */
+const kept = {
+  get(name) { try { return JSON.parse(sessionStorage.getItem(name)); } catch { return null; } },
+  set(name, value) { try { sessionStorage.setItem(name, JSON.stringify(value)); } catch { /* it is only for coming back */ } },
+  drop(name) { try { sessionStorage.removeItem(name); } catch { /* as above */ } },
+};
+
+// The menu is always open beside the page, and opens above it on a phone.
+
+function keepMenu() {
+  const menu = document.querySelector("[data-menu]");
+  if (!menu) return;
+  const wide = matchMedia("(min-width: 52.01rem)");
+  const fit = () => { menu.open = wide.matches; };
+  fit();
+  wide.addEventListener("change", fit);
+  document.addEventListener("click", (event) => {
+    if (!wide.matches && !menu.contains(event.target)) menu.open = false;
+  });
+}
+
+// Times in the reader's own zone.
+
+function localTimes(root = document) {
+  const format = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+  for (const time of all("time[datetime]", root)) {
+    const date = new Date(time.dateTime);
+    if (!Number.isNaN(date.valueOf())) {
+      time.title = `${time.textContent} UTC`;
+      time.textContent = format.format(date);
+    }
+  }
+}
+
+// Copying.
+
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest?.("[data-copy]");
+  if (!button) return;
+  const source = document.getElementById(button.dataset.copy);
+  try {
+    await navigator.clipboard.writeText(source?.textContent ?? "");
+  } catch {
+    const selection = getSelection();
+    selection.selectAllChildren(source);
+    document.execCommand("copy");
+    selection.removeAllRanges();
+  }
+  button.dataset.label ??= button.textContent;
+  button.textContent = "Copied";
+  setTimeout(() => { button.textContent = button.dataset.label; }, 1500);
+});
+
+// Light, dark, or as the system is: applied before the page is drawn, by theme.js.
+
+function themes() {
+  const choice = document.querySelector("[data-theme-choice]");
+  if (!choice) return;
+  choice.value = localStorage.getItem("theme") ?? "";
+  choice.addEventListener("change", () => {
+    if (choice.value) localStorage.setItem("theme", choice.value); else localStorage.removeItem("theme");
+    if (choice.value) document.documentElement.dataset.theme = choice.value; else delete document.documentElement.dataset.theme;
+  });
+}

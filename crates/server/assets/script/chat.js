@@ -1,0 +1,184 @@
+// Asking. Answers come as they are made, with numbers in brackets that lead to their sources.
+
+/** The data of each server-sent event of a response, as it comes. */
+async function* eventsOf(response) {
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) return;
+    rest += value;
+    for (let end; (end = rest.indexOf("\n\n")) >= 0; rest = rest.slice(end + 2)) {
+      const data = rest.slice(0, end).split("\n").filter((line) => line.startsWith("data:"));
+      if (data.length > 0) yield data.map((line) => line.slice(5).trimStart()).join("\n");
+    }
+  }
+}
+
+function asking() {
+  const chat = document.querySelector("[data-chat]");
+  if (!chat) return;
+  const form = chat.querySelector("[data-ask]"), turns = chat.querySelector("[data-turns]");
+  const input = form.elements.question, button = form.querySelector("[data-send]"), halt = form.querySelector("[data-stop]");
+  const hello = chat.querySelector("[data-hello]");
+  const place = `chat ${chat.dataset.chat}`;
+  /** What was said: {role, content, citations, note, gone}. */
+  let messages = [];
+  let conversation = chat.dataset.conversation ?? null;
+  let stop = null;
+
+  const placeOf = (citation, page) =>
+    `${chat.dataset.files}/${citation.fileId}${page ? `/pages/${citation.page}?` : `?page=${citation.page}&`}start=${citation.start}&end=${citation.end}`;
+
+  const linkTo = (citation, properties) => {
+    const link = make("a", { href: `${placeOf(citation, false)}#quote`, title: `${citation.fileName}, page ${citation.page}`, ...properties });
+    link.dataset.page = placeOf(citation, true);
+    return link;
+  };
+
+  /** The text with its numbers in brackets made links, where what they stand for is known. */
+  const render = (turn, { content, citations = [], note, gone }) => {
+    const known = new Map(citations.map((citation) => [String(citation.index), citation]));
+    const cite = (number) => known.has(number) ? linkTo(known.get(number), { className: "cite", textContent: `[${number}]` }) : null;
+    turn.replaceChildren(...markdown(content, cite));
+    if (citations.length > 0) {
+      const sources = citations.map((citation) => make("li", {}, make("span", { className: "number", textContent: `[${citation.index}]` }), " ",
+        linkTo(citation, { textContent: `${citation.fileName}, page ${citation.page}` }), " ", make("q", { textContent: citation.quote, dir: "auto" })));
+      const list = make("ol", { className: "sources" }, ...sources);
+      list.setAttribute("aria-label", "Sources");
+      turn.append(list);
+    }
+    if (gone) turn.append(make("p", { className: "faint", textContent: "A file that this answer cited was deleted, and the answer with it." }));
+    if (note) turn.append(make("p", { className: "faint small note", textContent: note }));
+  };
+
+  const addTurn = (message) => {
+    hello?.remove();
+    const mine = message.role === "user";
+    const turn = make("li", { className: mine ? "turn mine" : "turn answer", dir: "auto" });
+    if (mine) turn.textContent = message.content; else render(turn, message);
+    turns.append(turn);
+    return turn;
+  };
+
+  /** The end of the page: the newest answer stands above the ask bar there. */
+  const toEnd = () => scrollTo({ top: document.documentElement.scrollHeight });
+  const atEnd = () => innerHeight + scrollY >= document.documentElement.scrollHeight - 120;
+
+  /** In this tab, where the server keeps nothing. */
+  const keepHere = () => { if (messages.length) kept.set(place, messages); else kept.drop(place); };
+
+  /** On the server, under an address that leads back to it. */
+  const keep = async () => {
+    const [question, reply] = messages.slice(-2);
+    if (!chat.dataset.keep || reply?.role !== "assistant" || !reply.content) { keepHere(); return; }
+    const body = { conversation, question: question.content, answer: reply.content, citations: reply.citations };
+    try {
+      const response = await ask(chat.dataset.keep, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
+      const { id, title } = await response.json();
+      kept.drop(place);
+      if (!conversation) began(id, title);
+    } catch { keepHere(); }
+  };
+
+  const began = (id, title) => {
+    conversation = id;
+    history.replaceState(null, "", `${chat.dataset.chat}/${id}`);
+    const past = document.querySelector("[data-past]");
+    const link = make("a", { href: `${chat.dataset.chat}/${id}`, textContent: title, dir: "auto" });
+    link.setAttribute("aria-current", "page");
+    past?.querySelector("ul").prepend(make("li", {}, link));
+    if (past) past.hidden = false;
+  };
+
+  const answer = async (turn) => {
+    stop = new AbortController();
+    button.hidden = true;
+    halt.hidden = false;
+    const message = { role: "assistant", content: "", citations: [] };
+    try {
+      const said = messages.filter((message) => message.content).map(({ role, content }) => ({ role, content }));
+      const response = await ask(chat.dataset.chat, {
+        method: "POST", signal: stop.signal, headers: { "Content-Type": "application/json" },
+        body: JSON.stringify({ messages: said, stream: true, stream_options: { include_usage: true } }),
+      });
+      for await (const data of eventsOf(response)) {
+        if (data === "[DONE]") break;
+        const frame = JSON.parse(data);
+        if (frame.success === false) throw new Error(frame.error.message);
+        const follow = atEnd();
+        message.content += frame.choices?.[0]?.delta?.content ?? "";
+        message.citations = frame.citations ?? message.citations;
+        if (frame.usage) {
+          const { intelligence_units_consumed: cost, intelligence_units_remaining: left } = frame.usage;
+          message.note = `Cost ${count(cost, "unit", "units")}, ${left.toLocaleString("en")} left this month.`;
+        }
+        render(turn, message);
+        if (follow) toEnd();
+      }
+      messages.push(message);
+    } catch (error) {
+      const stopped = error.name === "AbortError";
+      // A broken stream is told like a server that is away.
+      const why = error instanceof TypeError ? AWAY : error.message;
+      if (stopped && message.content) {
+        message.note = "Stopped.";
+        render(turn, message);
+        messages.push(message);
+      } else if (stopped) {
+        messages.pop();
+        render(turn, { content: "", note: "Stopped." });
+      } else {
+        turn.append(failure(why, () => { turn.replaceChildren(); turn.classList.add("waiting"); answer(turn); }));
+      }
+    }
+    await keep();
+    turn.classList.remove("waiting");
+    stop = null;
+    button.hidden = false;
+    halt.hidden = true;
+    toEnd();
+  };
+
+  const send = (question) => {
+    // A question that failed is asked in place of the one before it.
+    if (messages.at(-1)?.role === "user") messages.pop();
+    const message = { role: "user", content: question };
+    messages.push(message);
+    addTurn(message);
+    const turn = addTurn({ role: "assistant", content: "" });
+    turn.classList.add("waiting");
+    toEnd();
+    answer(turn);
+  };
+
+  const grow = () => {
+    input.style.height = "auto";
+    input.style.height = `${Math.min(input.scrollHeight + 2, innerHeight * 0.4)}px`;
+  };
+  input.addEventListener("input", grow);
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const question = input.value.trim();
+    if (!question || stop) return;
+    input.value = "";
+    grow();
+    send(question);
+  });
+  halt.addEventListener("click", () => { stop?.abort(); input.focus(); });
+  input.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
+      event.preventDefault();
+      if (!stop) form.requestSubmit();
+    }
+  });
+  chat.querySelector("[data-new]").addEventListener("click", () => { stop?.abort(); kept.drop(place); });
+
+  // What was said before, there or in this tab.
+  const before = chat.dataset.said ? JSON.parse(chat.dataset.said) : kept.get(place);
+  if (before?.length) {
+    messages = before;
+    for (const message of messages) addTurn(message);
+    toEnd();
+  }
+}

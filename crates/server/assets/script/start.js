@@ -1,0 +1,12 @@
+keepMenu();
+localTimes();
+themes();
+typedNames();
+choices();
+passwordStrength();
+selection();
+live();
+uploads();
+searching();
+asking();
+showQuote(document);

@@ -1,0 +1,165 @@
+//! The filters of a search: which files count, by label, kind, language and date.
+
+use engine::{Fault, seams::catalog::Filter};
+use serde_json::{Value, json};
+
+use super::fields::Fields;
+
+/// Kinds of files that people tell apart, and how their media types begin.
+pub(super) const KINDS: &[(&str, &str, &[&str])] = &[
+    ("pdf", "PDF", &["application/pdf"]),
+    (
+        "word",
+        "Word",
+        &["application/vnd.openxmlformats-officedocument.wordprocessingml", "application/msword"],
+    ),
+    (
+        "excel",
+        "Excel",
+        &["application/vnd.openxmlformats-officedocument.spreadsheetml", "application/vnd.ms-excel"],
+    ),
+    (
+        "slides",
+        "PowerPoint",
+        &["application/vnd.openxmlformats-officedocument.presentationml", "application/vnd.ms-powerpoint"],
+    ),
+    ("page", "Web page", &["text/html", "application/xhtml"]),
+    ("mail", "Mail", &["message/"]),
+    ("text", "Text", &["text/plain", "text/markdown", "text/csv"]),
+    ("picture", "Picture", &["image/"]),
+];
+
+/// Languages that quire tells apart, most spoken first; others can be asked for over the API.
+pub(super) const LANGUAGES: &[(&str, &str)] = &[
+    ("en", "English"),
+    ("zh", "Chinese"),
+    ("es", "Spanish"),
+    ("ar", "Arabic"),
+    ("fr", "French"),
+    ("pt", "Portuguese"),
+    ("ru", "Russian"),
+    ("de", "German"),
+    ("ja", "Japanese"),
+    ("it", "Italian"),
+    ("nl", "Dutch"),
+    ("pl", "Polish"),
+    ("tr", "Turkish"),
+    ("sv", "Swedish"),
+    ("he", "Hebrew"),
+];
+
+/// What the form says of them, as it was typed.
+#[derive(Default)]
+pub(super) struct Narrowed {
+    pub(super) label: String,
+    pub(super) kind: String,
+    pub(super) language: String,
+    pub(super) from: String,
+    pub(super) until: String,
+}
+
+impl Narrowed {
+    pub(super) fn of(fields: &Fields) -> Self {
+        let text = |name| fields.text(name).to_string();
+        Narrowed {
+            label: text("label"),
+            kind: text("kind"),
+            language: text("language"),
+            from: text("from"),
+            until: text("until"),
+        }
+    }
+
+    /// Whether anything is left out.
+    pub(super) fn any(&self) -> bool {
+        [&self.label, &self.kind, &self.language, &self.from, &self.until].iter().any(|text| !text.is_empty())
+    }
+
+    pub(super) fn kinds(&self) -> &'static [(&'static str, &'static str, &'static [&'static str])] {
+        KINDS
+    }
+
+    pub(super) fn languages(&self) -> &'static [(&'static str, &'static str)] {
+        LANGUAGES
+    }
+
+    /// The same in the words of the API.
+    fn conditions(&self) -> Result<Vec<Value>, Fault> {
+        let mut all = Vec::new();
+        if !self.label.is_empty() {
+            all.push(json!({"$file.tags": {"$in": [self.label]}}));
+        }
+        if !self.kind.is_empty() {
+            let kind = KINDS.iter().find(|(name, ..)| *name == self.kind);
+            let (.., starts) = kind.ok_or_else(|| Fault::invalid("kind", "there is no such kind of file"))?;
+            let starts: Vec<Value> =
+                starts.iter().map(|start| json!({"$file.mediaType": {"$starts": start}})).collect();
+            all.push(json!({"$or": starts}));
+        }
+        if !self.language.is_empty() {
+            all.push(json!({"$file.language": self.language}));
+        }
+        if !self.from.is_empty() {
+            all.push(json!({"$file.createdAt": {"$gte": date("from", &self.from)?.to_string()}}));
+        }
+        if !self.until.is_empty() {
+            // The whole of the last day counts.
+            let after = date("until", &self.until)?.tomorrow().map_err(|_| wrong_date("until"))?;
+            all.push(json!({"$file.createdAt": {"$lt": after.to_string()}}));
+        }
+        Ok(all)
+    }
+
+    /// Which files count; `None` is all of them.
+    pub(super) fn filter(&self) -> Result<Option<Filter>, Fault> {
+        let conditions = self.conditions()?;
+        if conditions.is_empty() {
+            return Ok(None);
+        }
+        Filter::parse(&json!({"$and": conditions})).map(Some)
+    }
+}
+
+fn date(field: &str, text: &str) -> Result<jiff::civil::Date, Fault> {
+    text.parse().map_err(|_| wrong_date(field))
+}
+
+fn wrong_date(field: &str) -> Fault {
+    Fault::invalid(field, "this is not a date such as 2026-11-16")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn narrowed(fields: &[(&str, &str)]) -> Narrowed {
+        Narrowed::of(&Fields::of(
+            fields.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect(),
+        ))
+    }
+
+    #[test]
+    fn every_filter_of_the_form_is_one_that_the_catalog_understands() {
+        assert!(narrowed(&[]).filter().unwrap().is_none());
+        for (kind, ..) in KINDS {
+            assert!(narrowed(&[("kind", kind)]).filter().unwrap().is_some(), "{kind}");
+        }
+        let all = [
+            ("label", "a"),
+            ("kind", "pdf"),
+            ("language", "de"),
+            ("from", "2026-01-31"),
+            ("until", "2026-12-31"),
+        ];
+        assert_eq!(narrowed(&all).conditions().unwrap().len(), 5);
+        assert!(narrowed(&all).filter().unwrap().is_some());
+        assert!(narrowed(&all).conditions().unwrap()[4].to_string().contains("2027-01-01"));
+    }
+
+    #[test]
+    fn what_cannot_be_meant_is_said_to_be_wrong() {
+        for wrong in [("kind", "smell"), ("from", "yesterday"), ("until", "9999-12-31")] {
+            assert_eq!(narrowed(&[wrong]).filter().unwrap_err().param.as_deref(), Some(wrong.0));
+        }
+    }
+}
