@@ -60,8 +60,8 @@ async fn what_is_deleted_takes_the_answers_that_cite_it_along() {
     let ada = fresh.user("ada@example.org").await;
     let writing = fresh.box_of(&ada).await;
     let reading = writing.reading();
-    let kept = fresh.file(&writing, upload("kept.txt", "1", None)).await.id;
-    let gone = fresh.file(&writing, upload("gone.txt", "2", None)).await.id;
+    let kept = fresh.file(&writing, upload("kept.txt", "1", None)).await.file.id;
+    let gone = fresh.file(&writing, upload("gone.txt", "2", None)).await.file.id;
     let begun =
         fresh.catalog.add_turn(reading, ada.id, None, turn("kept?", &[kept], 1)).await.unwrap().unwrap();
     for (question, files) in [("gone?", vec![gone]), ("both?", vec![kept, gone])] {
