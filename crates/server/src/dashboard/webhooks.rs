@@ -70,6 +70,7 @@ fn words_of(kind: EventKind) -> &'static str {
         EventKind::FileReplaced => "a new version of a file came in",
         EventKind::FileDeleted => "a file was deleted",
         EventKind::KeyExposed => "a key was sent where others may see it",
+        EventKind::SourceSynced => "a source that a box follows was read",
     }
 }
 
