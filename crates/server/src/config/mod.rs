@@ -25,7 +25,6 @@ use engine::seams::{
     limiter::{Limit, Limits},
 };
 use jiff::{SignedDuration, Timestamp};
-use jiff::Timestamp;
 use serde::Deserialize;
 
 /// Everything that can be set.
