@@ -61,8 +61,8 @@ fn in_use(settings: &ModelSettings) -> Vec<Entry> {
     let multilingual = assemble::multilingual_name(settings).unwrap_or_default();
     let named = [
         ("embedder", settings.embedder.as_str()),
-        ("embedder for other languages", multilingual),
         ("reranker", settings.reranker.as_str()),
+        ("embedder for other languages", multilingual),
         ("picker", settings.picker.as_str()),
     ];
     let named = named.into_iter().filter(|(_, name)| !name.is_empty());
