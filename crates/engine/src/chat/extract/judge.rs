@@ -24,7 +24,7 @@ pub(super) fn read(sentence: &Sentence, passages: &[Passage]) -> String {
 /// Whether a question is mostly in a script that the picker was trained on: Latin or Chinese.
 pub(super) fn can_read(question: &str) -> bool {
     let known =
-        |letter: char| matches!(letter, ..='\u{24f}' | '\u{1e00}'..='\u{1eff}' | '\u{3400}'..='\u{9fff}');
+        |letter: char| matches!(letter, '\0'..='\u{24f}' | '\u{1e00}'..='\u{1eff}' | '\u{3400}'..='\u{9fff}');
     let letters = || question.chars().filter(|letter| letter.is_alphabetic());
     2 * letters().filter(|letter| known(*letter)).count() >= letters().count()
 }
