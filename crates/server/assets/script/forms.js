@@ -75,7 +75,7 @@ function choices() {
 function passwordStrength() {
   for (const input of all("[data-strength]")) {
     const told = make("span", { className: "strength small" });
-    told.setAttribute("role", "status");
+    told.setAttribute("aria-live", "polite");
     input.after(told);
     input.addEventListener("input", () => {
       const text = input.value;
