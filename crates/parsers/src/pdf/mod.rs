@@ -93,7 +93,8 @@ pub(crate) fn draw(bytes: Vec<u8>, drawing: Drawing) -> Result<Vec<u8>, ParseFai
     if !(width > 0.0 && height > 0.0) {
         return Err(undrawn());
     }
-    let scale = (drawing.width as f32 / width).min(LONGEST_SIDE as f32 / height);
+    // A quarter of a pixel more, because the renderer rounds down.
+    let scale = ((drawing.width as f32 + 0.25) / width).min(LONGEST_SIDE as f32 / height);
     rescue::render(page, &InterpreterSettings::default(), scale).ok_or_else(undrawn)
 }
 

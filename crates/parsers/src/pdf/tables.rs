@@ -143,7 +143,8 @@ fn over_columns(line: &Line, columns: &[(f32, f32)]) -> Option<Vec<(usize, Range
     /// The gap between words over two columns, in shares of the font size; blanks within a sentence are half as wide.
     const APART: f32 = 0.6;
     let (first, last) = (columns.first()?, columns.last()?);
-    let slack = 2.0 * line.size;
+    // The words over a column of numbers are often wider than the numbers.
+    let slack = 4.0 * line.size;
     // Columns that are read from right to left have headers with wide gaps, or none that can be told.
     if first.0 > last.0 || line.left < first.0 - slack || line.right > last.1 + slack {
         return None;

@@ -194,7 +194,8 @@ async fn only_readers_of_the_box_see_its_pages() {
     // It was drawn before, which must not matter.
     let unknown = app.get(&path, &app.key(stranger).await).await;
     assert_eq!(unknown.verdict(), "404 B1004 not_found");
-    assert_eq!(image(&app, &path, Some(&app.key(viewer).await)).await.status(), 200);
+    let viewing = app.get(&path, &app.key(viewer).await).await;
+    assert_eq!(viewing.verdict(), "403 B3002 role_insufficient");
     let searching = app.get(&path, &app.key_for(owner, "search").await).await;
     assert_eq!(searching.verdict(), "403 B3002 key_scope");
     assert_eq!(image(&app, &path, None).await.status(), 401);
