@@ -34,8 +34,31 @@ The warranty for this kettle is two years from the day of purchase. All parts ar
 """
 
 
+# The shortest PDF with a page.
+PDF = b"""%PDF-1.4
+1 0 obj
+<< /Type /Catalog /Pages 2 0 R >>
+endobj
+2 0 obj
+<< /Type /Pages /Kids [3 0 R] /Count 1 >>
+endobj
+3 0 obj
+<< /Type /Page /Parent 2 0 R /MediaBox [0 0 200 100] /Contents 4 0 R
+   /Resources << /Font << /F1 << /Type /Font /Subtype /Type1 /BaseFont /Helvetica >> >> >> >>
+endobj
+4 0 obj
+<< /Length 59 >>
+stream
+BT /F1 12 Tf 10 50 Td (A kettle has a warranty.) Tj ET
+endstream
+endobj
+trailer
+<< /Root 1 0 R >>
+"""
+
+
 class Box:
-    """A box with two files and a folder to run samples in, for one language."""
+    """A box with three files and a folder to run samples in, for one language."""
 
     def __init__(self, server, name):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="quire-samples-"))
@@ -56,12 +79,14 @@ class Box:
         self.answer = server.post(f"/boxes/{self.id}/chat/completions", question)[1]["id"]
         self.file = server.upload(self.folder / "warranty.md")[1]["data"]["fileId"]
         server.upload(self.folder / "other.md")
+        (self.folder / "kettle.pdf").write_bytes(PDF)
+        self.pdf = server.upload(self.folder / "kettle.pdf")[1]["data"]["fileId"]
         ca = str(server.data / "tls" / "cert.pem")
         path = f"{server.binary.parent}:{os.environ['PATH']}"
         plain = {key: value for key, value in os.environ.items() if not key.startswith("QUIRE")}
         self.environment = plain | {
             "QUIRE_URL": f"https://127.0.0.1:{server.port}", "QUIRE_API_KEY": server.key, "QUIRE_CA": ca,
-            "REQUESTS_CA_BUNDLE": ca, "NODE_EXTRA_CA_CERTS": ca, "BOX_ID": self.id, "FILE_ID": self.file, "PATH": path,
+            "REQUESTS_CA_BUNDLE": ca, "NODE_EXTRA_CA_CERTS": ca, "BOX_ID": self.id, "FILE_ID": self.file, "PDF_ID": self.pdf, "PATH": path,
             "EMAIL": email, "PREFIX": prefix, "WEBHOOK_ID": self.webhook, "NUMBER": "1",
             "ANSWER_ID": self.answer, "SOURCE_ID": self.source}
 

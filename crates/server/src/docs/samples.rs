@@ -34,7 +34,7 @@ enum Body {
     Bytes,
     /// Nothing; the answer is a stream that does not end by itself.
     Stream,
-    /// Nothing; the answer is a picture. The file that samples are tried with has none.
+    /// Nothing; the answer is a picture of a page of the file `PDF_ID`.
     Picture,
 }
 
@@ -116,7 +116,7 @@ pub(super) fn of(method: &str, path: &str, takes_body: bool) -> String {
     let known = SAMPLES.iter().find(|sample| sample.operation == operation);
     let (query, body) = known.map_or(("", Body::Nothing), |sample| (sample.query, sample.body));
     // Without a body that it asks for, a request would only fail.
-    let runs = if takes_body && known.is_none() || matches!(body, Body::Picture) { "" } else { " run" };
+    let runs = if takes_body && known.is_none() { "" } else { " run" };
     let call = Call { method, path: format!("{path}{query}"), body };
     // Only curl has no line to stop after.
     let curl_runs = if matches!(body, Body::Stream) { "" } else { runs };
@@ -147,6 +147,10 @@ impl Call<'_> {
     /// The path with its variables, as the language puts them into a text.
     fn address(&self, language: Language) -> String {
         let path = self.path.replace("BOX_ID", "{box_id}").replace("FILE_ID", "{file_id}");
+        let path = match self.body {
+            Body::Picture => path.replace("{file_id}", "{pdf_id}").replace("{number}", "1"),
+            _ => path,
+        };
         let parts = path.split('{').map(|part| match part.split_once('}') {
             None => part.to_string(),
             Some((name, rest)) => {
