@@ -116,6 +116,7 @@ test("files are filtered, sorted, labelled, looked at and deleted with a receipt
   await looksRight(page, info, "files selected");
   await page.getByLabel("Labels to add").fill("checked, spring");
   await page.getByRole("button", { name: "Add labels" }).click();
+  await expect(page.getByRole("status")).toContainText("2 files labelled");
   await page.goto(`${box}?tag=spring`);
   await expect(page.locator("tbody tr")).toHaveCount(2);
   await page.goto(`${box}?status=failed`);

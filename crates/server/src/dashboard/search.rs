@@ -96,11 +96,12 @@ pub(super) enum Strength {
 
 impl Strength {
     /// Of a score, which is the share of passages with it that are relevant. Scores are low in boxes of a few files, where little
-    /// is known of how rare a word is: there the right passage had 0.01 to 0.5, and nonsense at most 0.009.
-    pub(super) fn of(score: f32) -> Self {
+    /// is known of how rare a word is: there the right passage had 0.01 to 0.5, and nonsense at most 0.009. Whoever types a word
+    /// wants to see where it stands, however likely that passage is.
+    pub(super) fn of(score: f32, has_a_word: bool) -> Self {
         match score {
             score if score >= 0.3 => Strength::Strong,
-            score if score >= 0.01 => Strength::Possible,
+            score if score >= 0.01 || has_a_word => Strength::Possible,
             _ => Strength::Weak,
         }
     }
@@ -297,7 +298,7 @@ fn shot(hit: Hit, file: &FileRecord, rank: usize, names: &HashMap<BoxId, String>
     Shot {
         rank,
         percent: (hit.score * 100.0).round() as u32,
-        strength: Strength::of(hit.score),
+        strength: Strength::of(hit.score, !hit.highlights.is_empty()),
         box_id: file.box_id,
         box_name: names.get(&file.box_id).cloned().unwrap_or_default(),
         file: hit.id.file.to_string(),
