@@ -43,8 +43,8 @@ test("usage shows what was spent, by day and by key, and the limits", async ({ b
   await expect(page.locator(".hit").first()).toBeVisible();
   await page.goto("/account/usage");
   await expect(page.getByRole("img", { name: /Units per day/ })).toBeVisible();
-  await expect(page.getByRole("row", { name: /Dashboard 1 call/ })).toBeVisible();
-  await expect(page.getByRole("row", { name: /Searches 1 call/ })).toBeVisible();
+  await expect(page.getByRole("row", { name: /Dashboard( Calls:)? 1 call/ })).toBeVisible();
+  await expect(page.getByRole("row", { name: /Searches( Calls:)? 1 call/ })).toBeVisible();
   await expect(page.getByRole("row", { name: /Your account/ })).toBeVisible();
   await looksRight(page, info, "usage");
   await page.getByRole("navigation", { name: "Months" }).getByRole("link").first().click();
