@@ -372,6 +372,8 @@ pub struct Caller {
     pub permissions: Permissions,
     /// The only boxes that the key is valid for; `None` is all boxes of the user.
     pub scope: Option<BTreeSet<BoxId>>,
+    /// The only path that it is valid at, where a program got it for that; `None` for keys.
+    pub audience: Option<String>,
     /// The user's role in each of their boxes.
     pub roles: BTreeMap<BoxId, Role>,
 }
@@ -533,6 +535,7 @@ mod tests {
             expires_at: None,
             permissions: Permissions::ALL,
             scope,
+            audience: None,
             roles: role.map(|role| (box_id, role)).into_iter().collect(),
         }
     }

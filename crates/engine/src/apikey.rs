@@ -1,4 +1,6 @@
 //! API keys: `quire_<prefix>_<secret>`. Making one, and telling a well-formed one from a mistyped one without a look-up.
+//!
+//! Access tokens of programs look the same. What they are renewed with is a [`RefreshToken`].
 
 use std::fmt;
 
@@ -28,10 +30,20 @@ pub struct ApiKey {
 impl ApiKey {
     /// A new random key.
     pub fn generate() -> Self {
-        let prefix = random_base62(PREFIX_LENGTH);
+        ApiKey::with_prefix(&random_base62(PREFIX_LENGTH))
+    }
+
+    /// A new secret behind a prefix that there is already.
+    fn with_prefix(prefix: &str) -> Self {
         let random = random_base62(RANDOM_LENGTH);
-        let secret = format!("{random}{}", checksum(&prefix, &random));
-        ApiKey { prefix, secret }
+        let secret = format!("{random}{}", checksum(prefix, &random));
+        ApiKey { prefix: prefix.to_string(), secret }
+    }
+
+    /// Another key of the same prefix.
+    #[must_use]
+    pub fn renewed(&self) -> Self {
+        ApiKey::with_prefix(&self.prefix)
     }
 
     /// Reads a key as sent; `None` where its form or checksum is wrong, so a typing slip costs no look-up.
@@ -77,6 +89,66 @@ impl ApiKey {
 impl fmt::Debug for ApiKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{TAG}_{}_***", self.prefix)
+    }
+}
+
+/// What a program gets its next access token with. One half stays the same for as long as it is allowed to, the other is new
+/// each time: an old one is thus known for what it is without a record of every one that there was.
+#[derive(Clone, PartialEq, Eq)]
+pub struct RefreshToken {
+    family: ApiKey,
+    turn: ApiKey,
+}
+
+impl RefreshToken {
+    /// The first one beside an access token.
+    pub fn beside(access: &ApiKey) -> Self {
+        RefreshToken { family: access.renewed(), turn: access.renewed() }
+    }
+
+    /// The one after this.
+    #[must_use]
+    pub fn next(&self) -> Self {
+        RefreshToken { family: self.family.clone(), turn: self.turn.renewed() }
+    }
+
+    /// A new access token of the same prefix.
+    pub fn access(&self) -> ApiKey {
+        self.turn.renewed()
+    }
+
+    /// Reads a token as sent; `None` where its form or a checksum is wrong.
+    pub fn parse(text: &str) -> Option<Self> {
+        let at = text.len().checked_sub(SECRET_LENGTH)?;
+        let family = ApiKey::parse(text.get(..at)?)?;
+        let turn = ApiKey::parse(&format!("{TAG}_{}_{}", family.prefix, text.get(at..)?))?;
+        Some(RefreshToken { family, turn })
+    }
+
+    /// The public part, which names what was granted.
+    pub fn prefix(&self) -> &str {
+        self.family.prefix()
+    }
+
+    /// Of the half that stays.
+    pub fn family_hash(&self) -> SecretHash {
+        self.family.secret_hash()
+    }
+
+    /// Of the half that is new each time.
+    pub fn turn_hash(&self) -> SecretHash {
+        self.turn.secret_hash()
+    }
+
+    /// The whole token, to be given once to the program.
+    pub fn reveal(&self) -> String {
+        format!("{}{}", self.family.reveal(), self.turn.secret)
+    }
+}
+
+impl fmt::Debug for RefreshToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.family.fmt(f)
     }
 }
 
@@ -142,6 +214,25 @@ mod tests {
         let url = format!("/api/public/v1/check?tag=quire&key={}&x=1", key.reveal());
         assert_eq!(ApiKey::find(&url), Some(key));
         assert_eq!(ApiKey::find("/api/public/v1/check?key=quire_short"), None);
+    }
+
+    #[test]
+    fn a_refresh_token_keeps_one_half_and_is_no_key() {
+        let access = ApiKey::generate();
+        let first = RefreshToken::beside(&access);
+        let second = first.next();
+        assert_eq!(RefreshToken::parse(&first.reveal()), Some(first.clone()));
+        assert_eq!((first.prefix(), second.prefix()), (access.prefix(), access.prefix()));
+        assert_eq!(first.family_hash(), second.family_hash());
+        assert_ne!(first.turn_hash(), second.turn_hash());
+        assert_ne!(first.access().secret_hash(), access.secret_hash());
+        assert_eq!(ApiKey::parse(&first.reveal()), None);
+        for text in
+            [String::new(), access.reveal(), first.reveal()[1..].into(), format!("{}é", first.reveal())]
+        {
+            assert_eq!(RefreshToken::parse(&text), None, "{text}");
+        }
+        assert!(!format!("{first:?}").contains(&first.reveal()[15..]));
     }
 
     #[test]

@@ -47,6 +47,8 @@ pub type SourceId = Id<SourceKind>;
 pub type UploadId = Id<UploadKind>;
 /// Identifies a conversation with a box.
 pub type ConversationId = Id<ConversationKind>;
+/// Identifies a program that has registered itself.
+pub type ClientId = Id<ClientKind>;
 /// Identifies files that were put into a box together.
 pub type BatchId = Id<BatchKind>;
 
@@ -80,6 +82,8 @@ pub enum SourceKind {}
 pub enum UploadKind {}
 /// Marks [`ConversationId`].
 pub enum ConversationKind {}
+/// Marks [`ClientId`].
+pub enum ClientKind {}
 /// Marks [`BatchId`].
 pub enum BatchKind {}
 
@@ -127,6 +131,9 @@ impl Kind for UploadKind {
 }
 impl Kind for ConversationKind {
     const PREFIX: &'static str = "cnv";
+}
+impl Kind for ClientKind {
+    const PREFIX: &'static str = "cli";
 }
 impl Kind for BatchKind {
     const PREFIX: &'static str = "bat";

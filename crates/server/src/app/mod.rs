@@ -56,6 +56,8 @@ pub struct Parts {
     pub(crate) sources: Option<Outside>,
     /// Sends events to addresses that users name, where the operator allows it.
     pub(crate) webhooks: Option<Outside>,
+    /// Fetches documents about programs that ask to be let in, where the operator allows it.
+    pub(crate) programs: Option<Outside>,
     /// Reads files and embeds texts.
     pub ingest: Ingest,
     /// Files that are read while their sender waits, by user.

@@ -113,6 +113,10 @@ pub async fn assemble_from(
         true => Some(Outside::new(config.webhooks.private_addresses, "webhooks.private_addresses")?),
         false => None,
     };
+    let programs = match config.oauth.client_documents {
+        true => Some(Outside::new(config.oauth.private_addresses, "oauth.private_addresses")?),
+        false => None,
+    };
     let app = App::new(Parts {
         ingest: ingest.clone(),
         catalog: library.catalog.clone(),
@@ -121,6 +125,7 @@ pub async fn assemble_from(
         fetch,
         sources,
         webhooks,
+        programs,
         search,
         chat,
         turnstile: turnstile(&config),

@@ -125,7 +125,7 @@ fn as_json(key: &KeyRecord) -> serde_json::Value {
         "permissions": key.permissions,
         "createdAt": key.created_at, "expiresAt": key.expires_at, "revokedAt": key.revoked_at,
         "exposedAt": key.exposed.as_ref().map(|(at, _)| at), "exposedHow": key.exposed.as_ref().map(|(_, how)| how),
-        "lastUsedAt": key.last_used_at,
+        "lastUsedAt": key.last_used_at, "client": key.client,
     })
 }
 

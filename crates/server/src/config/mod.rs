@@ -8,7 +8,7 @@ mod transport;
 
 pub use bounds::{BoundSettings, LoadSettings};
 pub(crate) use load::{DEFAULTS, nearest};
-pub use outside::{FetchSettings, SourceSettings, WebhookSettings};
+pub use outside::{FetchSettings, OAuthSettings, SourceSettings, WebhookSettings};
 pub use questions::{Keep, QuestionSettings};
 pub use transport::{Connections, Deadlines};
 
@@ -71,6 +71,8 @@ pub struct Config {
     pub questions: QuestionSettings,
     /// API keys.
     pub keys: Keys,
+    /// Programs that people let in.
+    pub oauth: OAuthSettings,
     /// Who can create accounts.
     pub accounts: Accounts,
     /// Signing in to the dashboard with an account at a provider.

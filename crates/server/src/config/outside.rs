@@ -69,3 +69,13 @@ impl WebhookSettings {
         Duration::from_secs(self.timeout_s)
     }
 }
+
+/// `[oauth]`
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OAuthSettings {
+    /// Whether the id of a program may be the address of a document about it, which is then fetched.
+    pub client_documents: bool,
+    /// Whether such an address may be in a private network.
+    pub private_addresses: bool,
+}

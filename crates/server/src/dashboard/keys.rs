@@ -41,6 +41,8 @@ struct KeyRow {
     /// active, expired or revoked
     state: &'static str,
     exposed: Option<String>,
+    /// The program that holds it: where it comes from.
+    client: Option<String>,
 }
 
 #[derive(Template)]
@@ -48,6 +50,8 @@ struct KeyRow {
 struct KeysPage {
     frame: Frame,
     keys: Vec<KeyRow>,
+    /// What programs hold that the visitor let in.
+    programs: Vec<KeyRow>,
     /// What a key may be used for, in a few words each.
     permissions: Vec<(Permission, &'static str)>,
     boxes: Vec<(BoxId, String, Role)>,
@@ -58,7 +62,7 @@ struct KeysPage {
     certificate: bool,
 }
 
-fn what_may(permission: Permission) -> &'static str {
+pub(super) fn what_may(permission: Permission) -> &'static str {
     match permission {
         Permission::Search => "search and ask questions",
         Permission::Read => "list boxes and files, read and download documents",
@@ -99,6 +103,7 @@ fn row(key: KeyRecord, boxes: &[BoxRecord], now: Timestamp) -> KeyRow {
         used: key.last_used_at.map(Moment::of),
         state,
         exposed,
+        client: key.client,
     }
 }
 
@@ -108,7 +113,8 @@ pub(super) async fn list(State(app): State<App>, who: SignedIn, origin: Origin) 
     let records = app.catalog.boxes_of(&who.person().readable()).await?;
     let now = Timestamp::now();
     let keys = keys::list(app, &who.person().may_act()).await?;
-    let keys = keys.into_iter().map(|key| row(key, &records, now)).collect();
+    let (programs, keys) =
+        keys.into_iter().map(|key| row(key, &records, now)).partition(|row| row.client.is_some());
     let boxes = records.into_iter().map(|record| {
         let role = who.person().role(record.id).unwrap_or(Role::Viewer);
         (record.id, record.name.as_str().to_string(), role)
@@ -121,6 +127,7 @@ pub(super) async fn list(State(app): State<App>, who: SignedIn, origin: Origin) 
     let shown = page::show(&KeysPage {
         frame: Frame::new(app, &who.0, "API keys", Place::Keys),
         keys,
+        programs,
         permissions: Permission::ALL.map(|permission| (permission, what_may(permission))).into(),
         boxes: boxes.collect(),
         fresh,
@@ -153,6 +160,7 @@ pub(super) async fn add(State(app): State<App>, who: SignedIn, fields: Fields) -
 
 /// Revokes a key of the visitor.
 pub(super) async fn revoke(State(app): State<App>, who: SignedIn, Path(prefix): Path<String>) -> Shown {
-    keys::revoke(&who.0.by(&app), &who.person().may_act(), &prefix).await?;
-    Ok(page::go("/account/keys?done=key-revoked"))
+    let key = keys::revoke(&who.0.by(&app), &who.person().may_act(), &prefix).await?;
+    let done = if key.client.is_some() { "program-revoked" } else { "key-revoked" };
+    Ok(page::go(format!("/account/keys?done={done}")))
 }

@@ -9,6 +9,7 @@ mod audit;
 mod boxes;
 mod certificate;
 mod chat;
+mod consent;
 mod conversations;
 mod cookies;
 mod csrf;
@@ -98,6 +99,9 @@ pub const ROUTES: &[Route] = &[
     form("/sign-out", Needs::SignedIn, || post(signin::sign_out)),
     page("/welcome", Needs::Nothing, || get(onetime::show)),
     form("/welcome", Needs::Nothing, || post(onetime::accept)),
+    // Letting programs in.
+    page("/oauth/authorize", Needs::SignedIn, || get(consent::show)),
+    form("/oauth/authorize", Needs::SignedIn, || post(consent::decide)),
     // Boxes.
     page("/", Needs::SignedIn, || get(boxes::list)),
     form("/boxes", Needs::SignedIn, || post(boxes::add)),

@@ -109,6 +109,7 @@ fn notice(code: &str) -> Option<&'static str> {
         "added" => "The file has been added; it is being read.",
         "read-again" => "The file is being processed again.",
         "key-revoked" => "The key has been revoked, effective from the next request.",
+        "program-revoked" => "The program has no access any more, effective from the next request.",
         "webhook-deleted" => "The webhook has been deleted.",
         "replayed" => "The event is sent again.",
         "profile" => "Your profile has been saved.",

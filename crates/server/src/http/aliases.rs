@@ -7,6 +7,10 @@ use axum::{
 
 use super::BASE;
 
+/// The path that was asked for, where it was an alias.
+#[derive(Clone)]
+pub(super) struct Asked(pub(super) String);
+
 /// Puts the base path before an address that is an alias.
 pub fn resolve(mut request: Request) -> Request {
     if is_alias(request.uri().path()) {
@@ -14,6 +18,8 @@ pub fn resolve(mut request: Request) -> Request {
         let asked = parts.path_and_query.as_ref().map_or("/", PathAndQuery::as_str);
         parts.path_and_query = format!("{BASE}{asked}").parse().ok();
         if let Ok(uri) = Uri::from_parts(parts) {
+            let asked = Asked(request.uri().path().to_string());
+            request.extensions_mut().insert(asked);
             *request.uri_mut() = uri;
         }
     }

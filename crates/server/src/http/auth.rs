@@ -24,17 +24,39 @@ use crate::{
 };
 
 /// The caller behind a request's key, or why there is none.
-pub async fn authenticate(app: &App, headers: &HeaderMap, now: Timestamp) -> Result<Arc<Caller>, Fault> {
+pub async fn authenticate(
+    app: &App,
+    headers: &HeaderMap,
+    path: &str,
+    now: Timestamp,
+) -> Result<Arc<Caller>, Fault> {
     let key = bearer(headers)?;
-    let caller = verified(app, &key).await?.ok_or_else(not_found)?.usable(now)?;
+    let (identity, until) = verified(app, &key).await?.ok_or_else(not_found)?;
+    let caller = identity.usable(now)?;
+    if until.is_some_and(|until| until <= now) {
+        return Err(Fault::new(Reason::KeyExpired, "the access token has expired").hint("refresh it"));
+    }
+    // What a program was given for one address is worth nothing at another.
+    if caller.audience.as_deref().is_some_and(|audience| audience != path) {
+        return Err(Fault::new(Reason::KeyInvalid, "the access token is for another address")
+            .hint("use it there, or use an API key here"));
+    }
     app.identities.note_use(key.prefix(), now);
     Ok(caller)
 }
 
-/// The identity that a key names, if its secret is the right one.
-async fn verified(app: &App, key: &ApiKey) -> Result<Option<Arc<Identity>>, Fault> {
-    let identity = app.identities.find(&*app.catalog, key.prefix()).await?;
-    Ok(identity.filter(|identity| identity.stored.secret_hash.ct_eq(&key.secret_hash()).into()))
+/// The identity that a key or a token names and until when the token works, if its secret is a right one.
+async fn verified(app: &App, key: &ApiKey) -> Result<Option<(Arc<Identity>, Option<Timestamp>)>, Fault> {
+    let Some(identity) = app.identities.find(&*app.catalog, key.prefix()).await? else { return Ok(None) };
+    let hash = key.secret_hash();
+    let right = identity.stored.secrets.iter().find(|secret| secret.hash.ct_eq(&hash).into());
+    let until = right.map(|secret| secret.until);
+    Ok(until.map(|until| (identity, until)))
+}
+
+/// Whether this is an access token of a program, rather than a key.
+pub(super) async fn is_token(app: &App, key: &ApiKey) -> Result<bool, Fault> {
+    Ok(verified(app, key).await?.is_some_and(|(_, until)| until.is_some()))
 }
 
 fn bearer(headers: &HeaderMap) -> Result<ApiKey, Fault> {
@@ -87,7 +109,7 @@ pub async fn expose_plain_key(app: &App, from: IpAddr, headers: &HeaderMap, uri:
 /// Only whoever knows the secret can expose a key: a prefix alone is public. A key is marked once; sending it again, or one
 /// that was revoked, changes nothing and costs no write.
 async fn expose(app: &App, key: &ApiKey, how: Exposure) -> Result<(), Fault> {
-    let Some(identity) = verified(app, key).await? else { return Ok(()) };
+    let Some((identity, _)) = verified(app, key).await? else { return Ok(()) };
     let revoke = app.config.keys.revoke_exposed;
     let marked = identity.stored.exposed && !revoke;
     if marked || identity.stored.state == KeyState::Revoked {

@@ -11,7 +11,7 @@ use serde_json::json;
 use std::sync::Arc;
 use utoipa::ToSchema;
 
-use super::{BASE, request_id::RequestId};
+use super::{BASE, oauth, request_id::RequestId};
 
 /// A fault on its way out of a handler; [`render`] makes the answer of it once the request id is known.
 pub struct Failure(pub Fault);
@@ -115,12 +115,17 @@ pub enum ErrorShape {
     Dify,
     /// JSON-RPC, for MCP.
     JsonRpc,
+    /// `{"error", "error_description"}`
+    OAuth,
 }
 
 impl ErrorShape {
     /// The shape that a path calls for, whether or not there is anything at it.
     pub fn of(path: &str) -> Self {
-        let Some(path) = path.strip_prefix(BASE) else { return ErrorShape::Envelope };
+        let Some(path) = path.strip_prefix(BASE) else {
+            let for_programs = [oauth::TOKEN, oauth::REGISTER, oauth::REVOKE].contains(&path);
+            return if for_programs { ErrorShape::OAuth } else { ErrorShape::Envelope };
+        };
         let box_of_mcp = path.strip_prefix("/boxes/").and_then(|rest| rest.strip_suffix("/mcp"));
         if path == "/mcp" || box_of_mcp.is_some_and(|id| !id.contains('/')) {
             return ErrorShape::JsonRpc;
@@ -141,6 +146,17 @@ impl ErrorShape {
                 serde_json::to_vec(
                     &json!({"error_code": code, "error_msg": error.message, "request_id": error.request_id}),
                 )
+            }
+            ErrorShape::OAuth => {
+                let code = match fault.reason.code() {
+                    Code::Permissions => "access_denied",
+                    Code::Quota => "temporarily_unavailable",
+                    Code::Validation => "invalid_request",
+                    Code::Server => "server_error",
+                };
+                let id = error.request_id;
+                let object = json!({"error": code, "error_description": error.message, "request_id": id});
+                serde_json::to_vec(&object)
             }
             ErrorShape::JsonRpc => {
                 // What is wrong with the request itself has a code of its own in JSON-RPC.
@@ -188,6 +204,8 @@ mod tests {
             ("/api/public/v1/boxes/box_1/mcp", ErrorShape::JsonRpc),
             ("/api/public/v1/boxes/box_1/files/mcp", ErrorShape::Envelope),
             ("/mcp", ErrorShape::Envelope),
+            ("/oauth/token", ErrorShape::OAuth),
+            ("/oauth/authorize", ErrorShape::Envelope),
         ] {
             assert_eq!(ErrorShape::of(path), shape, "{path}");
         }

@@ -21,9 +21,13 @@ use tower_http::catch_panic::CatchPanicLayer;
 use uuid::Uuid;
 
 use super::{
-    BASE, OPENAPI, auth, error,
+    BASE, OPENAPI,
+    aliases::Asked,
+    auth, error,
     error::{ErrorShape, Failure},
     idempotency, limits,
+    oauth::{self, Audience},
+    origin::Origin,
     request_id::RequestId,
 };
 use crate::{app::App, config::Tls};
@@ -48,15 +52,46 @@ pub async fn frame(State(app): State<App>, mut request: Request, next: Next) -> 
     let method = request.method().clone();
     let path = request.uri().path().to_string();
     request.extensions_mut().insert(id);
+    let letting_in = LettingIn::of(&app, &request);
     let response = next.run(request).await;
     let route = response.extensions().get::<Route>().cloned();
     let mut response = error::render(response, &id, app.config.units.exhausted_status, ErrorShape::of(&path));
+    if let Some(letting_in) = letting_in {
+        letting_in.tell(&mut response);
+    }
     finish(response.headers_mut(), &app, &id);
     let status = response.status().as_u16();
     let route = route.as_ref().map_or("other", |route| route.0.as_str());
     app.metrics.observe(&method, route, status, started.elapsed());
     log(&id, &method, &path, status, started);
     response
+}
+
+/// An address that programs can be let in to by a person, as it was asked for.
+struct LettingIn {
+    origin: Origin,
+    asked: String,
+}
+
+impl LettingIn {
+    fn of(app: &App, request: &Request) -> Option<Self> {
+        Audience::of_path(request.uri().path())?;
+        let asked = request.extensions().get::<Asked>().map(|asked| asked.0.clone());
+        Some(LettingIn {
+            origin: Origin::of(app, request.uri(), request.headers()),
+            asked: asked.unwrap_or_else(|| request.uri().path().to_string()),
+        })
+    }
+
+    /// Whoever is told that they need a key is told how else to get in.
+    fn tell(&self, response: &mut Response) {
+        let Some(said) = response.headers().get(header::WWW_AUTHENTICATE) else { return };
+        let bad_token = said.to_str().is_ok_and(|said| said.contains("invalid_token"));
+        let challenge = oauth::challenge(&self.origin.to_string(), &self.asked, bad_token);
+        if let Ok(challenge) = HeaderValue::try_from(challenge) {
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
+        }
+    }
 }
 
 /// The pattern of the route that answered, for metrics: bounded, unlike paths.
@@ -106,7 +141,7 @@ pub async fn gate(State(app): State<App>, request: Request, next: Next) -> Respo
         return page;
     }
     let now = Timestamp::now();
-    let caller = match auth::authenticate(&app, &head.headers, now).await {
+    let caller = match auth::authenticate(&app, &head.headers, head.uri.path(), now).await {
         Ok(caller) => caller,
         Err(fault) => return Failure(turned_away(&app, &head, fault).await).into_response(),
     };

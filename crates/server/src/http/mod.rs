@@ -17,6 +17,7 @@ pub mod limits;
 pub mod links;
 pub mod listener;
 mod names;
+pub(crate) mod oauth;
 pub mod origin;
 pub mod plain;
 pub mod query;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use axum::{
     extract::FromRequestParts,
-    http::{header, request::Parts},
+    http::{HeaderMap, Uri, header, request::Parts},
 };
 
 use super::error::Failure;
@@ -20,20 +20,27 @@ impl fmt::Display for Origin {
     }
 }
 
-impl FromRequestParts<App> for Origin {
-    type Rejection = Failure;
-
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Failure> {
+impl Origin {
+    /// What a request was sent to.
+    pub(crate) fn of(app: &App, uri: &Uri, headers: &HeaderMap) -> Self {
         if let Some(url) = &app.config.http.public_url {
-            return Ok(Origin(url.trim_end_matches('/').to_string()));
+            return Origin(url.trim_end_matches('/').to_string());
         }
         // HTTP/2 carries the name in the URI, HTTP/1.1 in a header.
-        let named = parts.uri.authority().map(|authority| authority.as_str());
-        let named = named.or_else(|| parts.headers.get(header::HOST).and_then(|host| host.to_str().ok()));
+        let named = uri.authority().map(|authority| authority.as_str());
+        let named = named.or_else(|| headers.get(header::HOST).and_then(|host| host.to_str().ok()));
         let plain = |name: &&str| {
             !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || ".-:[]_".contains(c))
         };
         let fallback = app.config.http.listen.to_string();
-        Ok(Origin(format!("https://{}", named.filter(plain).unwrap_or(&fallback))))
+        Origin(format!("https://{}", named.filter(plain).unwrap_or(&fallback)))
+    }
+}
+
+impl FromRequestParts<App> for Origin {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Failure> {
+        Ok(Origin::of(app, &parts.uri, &parts.headers))
     }
 }

@@ -72,7 +72,8 @@ pub(crate) async fn revoke(by: &By, acting: &Acting, prefix: &str) -> Result<Key
     let known = own.into_iter().find(|key| key.prefix == prefix && acting.reaches(key.boxes.as_deref()));
     let key = known.ok_or_else(|| Fault::new(Reason::NotFound, "you have no such key").param("prefix"))?;
     by.app.catalog.revoke_key(prefix).await?;
-    by.note(Action::KeyRevoked, None, named(&key)).await?;
+    let action = if key.client.is_some() { Action::ProgramRevoked } else { Action::KeyRevoked };
+    by.note(action, None, named(&key)).await?;
     Ok(key)
 }
 

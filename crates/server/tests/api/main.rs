@@ -26,6 +26,7 @@ mod matrix;
 mod mcp;
 mod narrowing;
 mod newcomer;
+mod oauth;
 mod openai;
 mod openapi;
 mod operator;

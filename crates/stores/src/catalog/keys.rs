@@ -9,7 +9,7 @@ use engine::{
     apikey::SecretHash,
     bounds::Bound,
     ids::{BoxId, UserId},
-    seams::catalog::{EventKind, Exposure, KeyRecord, KeyState, Keys, NewKey, StoredKey},
+    seams::catalog::{EventKind, Exposure, KeyRecord, KeyState, Keys, NewKey, Secret, StoredKey},
 };
 use jiff::Timestamp;
 
@@ -22,7 +22,8 @@ use crate::{Error, blobs::hexadecimal};
 
 const SELECT: &str =
     "select k.prefix, k.name, u.email, k.scoped, k.created_at, k.expires_at, k.revoked_at, k.exposed_at,
-    k.exposed_how, k.last_used_at, k.permissions from keys k join users u on u.id = k.user_id";
+    k.exposed_how, k.last_used_at, k.permissions, g.client_id from keys k join users u on u.id = k.user_id
+    left join grants g on g.prefix = k.prefix";
 
 #[async_trait]
 impl Keys for Sql {
@@ -134,12 +135,16 @@ pub(super) fn bump_access_version(transaction: &Transaction<'_>) -> Result<(), F
 }
 
 /// Revokes a key that was not revoked before; says how many there were.
-fn set_revoked(transaction: &Transaction<'_>, prefix: &str, now: Timestamp) -> Result<usize, Error> {
+pub(super) fn set_revoked(
+    transaction: &Transaction<'_>,
+    prefix: &str,
+    now: Timestamp,
+) -> Result<usize, Error> {
     let sql = "update keys set revoked_at = $1 where prefix = $2 and revoked_at is null";
     transaction.execute(sql, &[now.into(), prefix.into()])
 }
 
-fn add(transaction: &Transaction<'_>, key: &NewKey) -> Result<KeyRecord, Fault> {
+pub(super) fn add(transaction: &Transaction<'_>, key: &NewKey) -> Result<KeyRecord, Fault> {
     let prefix = key.key.prefix();
     transaction.execute(
         "insert into keys (prefix, user_id, name, secret_hash, scoped, expires_at, created_at, permissions)
@@ -187,6 +192,7 @@ fn read_record(transaction: &Transaction<'_>, row: &Row) -> Result<KeyRecord, Er
         revoked_at: row.optional(6, Row::time)?,
         exposed,
         last_used_at: row.optional(9, Row::time)?,
+        client: row.optional(11, |row, at| row.text(at).map(str::to_string))?,
     })
 }
 
@@ -197,7 +203,9 @@ fn scope(transaction: &Transaction<'_>, prefix: &str) -> Result<BTreeSet<BoxId>,
 
 fn stored(transaction: &Transaction<'_>, prefix: &str) -> Result<Option<StoredKey>, Error> {
     let sql = "select k.user_id, k.name, k.secret_hash, k.scoped, k.expires_at, k.revoked_at, u.disabled_at,
-               k.exposed_at, k.permissions from keys k join users u on u.id = k.user_id where k.prefix = $1";
+               k.exposed_at, k.permissions, g.audience, g.access_hash, g.access_until, g.earlier_hash, g.earlier_until
+               from keys k join users u on u.id = k.user_id left join grants g on g.prefix = k.prefix
+               where k.prefix = $1";
     let Some(row) = transaction.first(sql, &[prefix.into()])? else { return Ok(None) };
     let user: UserId = row.parse(0)?;
     let roles = transaction.all("select box_id, role from memberships where user_id = $1", &[user.into()])?;
@@ -213,9 +221,19 @@ fn stored(transaction: &Transaction<'_>, prefix: &str) -> Result<Option<StoredKe
         expires_at: row.optional(4, Row::time)?,
         permissions: row.parse(8)?,
         scope: if row.integer(3)? == 1 { Some(scope(transaction, prefix)?) } else { None },
+        audience: row.optional(9, |row, at| row.text(at).map(str::to_string))?,
         roles: roles.iter().map(|row| Ok((row.parse(0)?, row.parse(1)?))).collect::<Result<_, Error>>()?,
     };
-    Ok(Some(StoredKey { secret_hash: unhex(row.text(2)?)?, state, exposed: !row.is_null(7), caller }))
+    Ok(Some(StoredKey { secrets: secrets(&row)?, state, exposed: !row.is_null(7), caller }))
+}
+
+/// The secret of a key. A grant's own is half of its refresh tokens, with which nothing can be asked.
+fn secrets(row: &Row) -> Result<Vec<Secret>, Error> {
+    if row.is_null(9) {
+        return Ok(vec![Secret { hash: unhex(row.text(2)?)?, until: None }]);
+    }
+    let tokens = [10, 12].into_iter().filter(|&at| !row.is_null(at));
+    tokens.map(|at| Ok(Secret { hash: unhex(row.text(at)?)?, until: Some(row.time(at + 1)?) })).collect()
 }
 
 fn unhex(text: &str) -> Result<SecretHash, Error> {

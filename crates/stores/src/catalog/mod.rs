@@ -13,6 +13,7 @@ mod database;
 mod deletion;
 mod files;
 mod filtered;
+mod grants;
 mod identities;
 mod invitations;
 mod jobs;

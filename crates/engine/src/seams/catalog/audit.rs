@@ -51,6 +51,8 @@ pub enum Action {
     FileDownloaded,
     KeyMade,
     KeyRevoked,
+    ProgramLetIn,
+    ProgramRevoked,
     WebhookMade,
     WebhookDeleted,
     WebhookSecretRotated,
@@ -61,7 +63,7 @@ pub enum Action {
 
 impl Action {
     /// All of them.
-    pub const ALL: [Action; 41] = [
+    pub const ALL: [Action; 43] = [
         Action::SignedIn,
         Action::SignInFailed,
         Action::SignedOut,
@@ -97,6 +99,8 @@ impl Action {
         Action::FileDownloaded,
         Action::KeyMade,
         Action::KeyRevoked,
+        Action::ProgramLetIn,
+        Action::ProgramRevoked,
         Action::WebhookMade,
         Action::WebhookDeleted,
         Action::WebhookSecretRotated,
@@ -143,6 +147,8 @@ impl Action {
             Action::FileDownloaded => "file_downloaded",
             Action::KeyMade => "key_made",
             Action::KeyRevoked => "key_revoked",
+            Action::ProgramLetIn => "program_let_in",
+            Action::ProgramRevoked => "program_revoked",
             Action::WebhookMade => "webhook_made",
             Action::WebhookDeleted => "webhook_deleted",
             Action::WebhookSecretRotated => "webhook_secret_rotated",

@@ -93,6 +93,8 @@ pub struct KeyRecord {
     pub exposed: Option<(Timestamp, String)>,
     /// When it was last used, to within a few seconds.
     pub last_used_at: Option<Timestamp>,
+    /// The program that its owner let in, where it is no key but what that program holds: its id.
+    pub client: Option<String>,
 }
 
 /// Whether a key's record, apart from its expiry, lets it be used.
@@ -106,11 +108,20 @@ pub enum KeyState {
     UserDisabled,
 }
 
+/// What is stored of a secret.
+#[derive(Debug, Clone)]
+pub struct Secret {
+    /// Its hash.
+    pub hash: SecretHash,
+    /// When it stops working, apart from the key.
+    pub until: Option<Timestamp>,
+}
+
 /// What is needed to check a key and to act with it.
 #[derive(Debug, Clone)]
 pub struct StoredKey {
-    /// Compared with the hash of the secret sent.
-    pub secret_hash: SecretHash,
+    /// What the hash of the secret sent is compared with: one, or the access tokens that a program has now.
+    pub secrets: Vec<Secret>,
     /// Whether it may be used.
     pub state: KeyState,
     /// Whether it was seen exposed before.

@@ -8,6 +8,7 @@ mod conversations;
 mod deletion;
 mod files;
 mod filter;
+mod grants;
 mod jobs;
 mod keys;
 mod language;
@@ -35,8 +36,9 @@ pub use files::{
     FileStatus, Files, NewFile, SortKey, UploadOutcome, Uploaded,
 };
 pub use filter::{Bound, DateField, FileFields, Filter, Metadata, Part, Test, Values, entry, moment};
+pub use grants::{Client, Exchange, Grants, NewClient, NewCode, NewTokens, Refresh, Refreshed};
 pub use jobs::{Finished, Job, JobOutcome, Jobs};
-pub use keys::{Exposure, KeyName, KeyRecord, KeyState, Keys, NewKey, StoredKey};
+pub use keys::{Exposure, KeyName, KeyRecord, KeyState, Keys, NewKey, Secret, StoredKey};
 pub use language::{BoxLanguage, Languages, SHORT_TEXT};
 pub use nodes::{Change, Claim, Held, Nodes};
 pub use onetime::{
@@ -65,6 +67,7 @@ pub trait Catalog:
     + Boxes
     + Languages
     + Keys
+    + Grants
     + Files
     + Uploads
     + Deletions
@@ -91,6 +94,7 @@ impl<T> Catalog for T where
         + Boxes
         + Languages
         + Keys
+        + Grants
         + Files
         + Uploads
         + Deletions

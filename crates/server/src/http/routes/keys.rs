@@ -51,6 +51,8 @@ pub(super) struct KeyObject {
     /// When it was first seen over plain HTTP or in a URL.
     #[schema(value_type = Option<String>, format = DateTime)]
     exposed_at: Option<Timestamp>,
+    /// The program that holds it, where the user let one in (OAuth) instead of creating a key; else null.
+    client: Option<String>,
 }
 
 impl KeyObject {
@@ -70,6 +72,7 @@ impl KeyObject {
             expires_at: key.expires_at,
             last_used_at: key.last_used_at,
             exposed_at: key.exposed.map(|(at, _)| at),
+            client: key.client,
         }
     }
 }

@@ -22,6 +22,7 @@ mod mcp;
 mod members;
 mod models;
 mod narrowing;
+mod oauth;
 mod openai;
 mod openapi;
 pub(crate) mod pictures;
@@ -133,6 +134,7 @@ pub(crate) fn router() -> Router<App> {
     let api = api.merge(mcp::router()).nest("/openai/v1", openai::router());
     Router::new()
         .nest(BASE, api)
+        .merge(oauth::router())
         .route("/d/{token}", get(links::download))
         .route("/healthz", get(health::alive))
         .route("/readyz", get(health::ready))

@@ -31,6 +31,7 @@ const STEPS: &[Step] = &[
     Step::adding(include_str!("20261129_uploads_by_key.sql")),
     Step::adding(include_str!("20261130_language.sql")),
     Step::adding(include_str!("20261201_conversations.sql")),
+    Step::adding(include_str!("20261202_grants.sql")),
 ];
 
 /// Files that have seen fewer steps were written before deleted text was overwritten wherever it had been.
