@@ -72,6 +72,7 @@ fn words_of(kind: EventKind) -> &'static str {
         EventKind::KeyExposed => "a key was sent where others may see it",
         EventKind::SourceSynced => "a source that a box follows was read",
         EventKind::BoxLanguageChanged => "a box changed over to the model for its languages",
+        EventKind::QuestionUnanswered => "a question found nothing in a box",
     }
 }
 

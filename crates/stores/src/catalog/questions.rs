@@ -8,7 +8,8 @@ use engine::{
     access::{Managing, Reading},
     ids::BoxId,
     seams::catalog::{
-        NewQuestion, Operation, Question, QuestionId, QuestionQuery, Questions, Rating, Trouble,
+        EventKind, NewQuestion, Operation, Outcome, Question, QuestionId, QuestionQuery, Questions, Rating,
+        Trouble,
     },
 };
 use jiff::Timestamp;
@@ -18,6 +19,7 @@ use super::{
     Sql,
     sql::{Row, Transaction, Value},
     users::units,
+    webhooks::{Event, emit},
 };
 use crate::Error;
 
@@ -105,7 +107,7 @@ fn note(transaction: &Transaction<'_>, question: &NewQuestion, box_id: BoxId) ->
     let likeness: String =
         Sha256::digest(question.likeness()).iter().take(16).map(|byte| format!("{byte:02x}")).collect();
     let score = question.score.map(|score| (f64::from(score) * 1_000.0).round() as i64);
-    transaction.execute(
+    let noted = transaction.execute(
         "insert into questions (id, box_id, operation, text, likeness, outcome, score, asked_at, kept)
          select $1, id, $3, $4, $5, $6, cast($7 as bigint), cast($8 as bigint), cast($9 as bigint)
          from boxes where id = $2 and deleting_at is null on conflict do nothing",
@@ -121,7 +123,21 @@ fn note(transaction: &Transaction<'_>, question: &NewQuestion, box_id: BoxId) ->
             question.kept.into(),
         ],
     )?;
+    if noted > 0 && question.outcome == Outcome::Unanswered {
+        tell_unanswered(transaction, question, box_id)?;
+    }
     Ok(())
+}
+
+/// Whoever manages the box can read the question in its list as well.
+fn tell_unanswered(t: &Transaction<'_>, question: &NewQuestion, box_id: BoxId) -> Result<(), Error> {
+    let subject = question.id.simple();
+    let data = serde_json::json!({
+        "boxId": box_id, "id": format!("req_{subject}"), "operation": question.operation.as_str(),
+        "question": question.text, "askedAt": question.asked_at,
+    });
+    let kind = EventKind::QuestionUnanswered;
+    emit(t, &Event { kind, box_id: Some(box_id), user: None, subject: &subject, data })
 }
 
 /// Of questions that are alike, the latest with their number.

@@ -31,11 +31,13 @@ pub enum EventKind {
     KeyExposed,
     /// A box is for other languages from now on: somebody set it, or its documents turned out to be in them.
     BoxLanguageChanged,
+    /// A box was asked something that nothing in it answers.
+    QuestionUnanswered,
 }
 
 impl EventKind {
     /// All of them.
-    pub const ALL: [EventKind; 8] = [
+    pub const ALL: [EventKind; 9] = [
         EventKind::FileReady,
         EventKind::FileReadyWithWarnings,
         EventKind::FileFailed,
@@ -44,6 +46,7 @@ impl EventKind {
         EventKind::SourceSynced,
         EventKind::KeyExposed,
         EventKind::BoxLanguageChanged,
+        EventKind::QuestionUnanswered,
     ];
 
     /// The name on the wire and in the store.
@@ -57,6 +60,7 @@ impl EventKind {
             EventKind::SourceSynced => "source.synced",
             EventKind::KeyExposed => "key.exposed",
             EventKind::BoxLanguageChanged => "box.language_changed",
+            EventKind::QuestionUnanswered => "question.unanswered",
         }
     }
 }

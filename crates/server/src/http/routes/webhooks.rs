@@ -91,7 +91,7 @@ pub(super) struct NewWebhookObject {
     #[schema(example = "https://example.org/quire")]
     url: String,
     /// file.ready, `file.ready_with_warnings`, file.failed, file.replaced, file.deleted, source.synced,
-    /// `box.language_changed`, key.exposed
+    /// `box.language_changed`, question.unanswered, key.exposed
     #[schema(example = json!(["file.ready", "file.failed"]))]
     events: Vec<String>,
     /// Only events of these boxes; all boxes that the user may use the API on if left out.

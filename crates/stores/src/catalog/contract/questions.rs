@@ -1,8 +1,11 @@
 //! Questions: what is kept of them, who rates them, and when they are forgotten.
 
 use engine::{
-    access::Writing,
-    seams::catalog::{NewQuestion, Operation, Outcome, Question, QuestionId, QuestionQuery, Rating, Trouble},
+    access::{Acting, Writing},
+    seams::catalog::{
+        EventKind, NewQuestion, NewWebhook, Operation, Outcome, Question, QuestionId, QuestionQuery, Rating,
+        Trouble, WebhookSecret,
+    },
 };
 
 use super::{Fresh, at, fresh, manage, own};
@@ -129,4 +132,35 @@ async fn a_box_keeps_a_bounded_number_of_questions_and_takes_them_along() {
     for number in [6, 10_005, 20_000] {
         assert!(fresh.catalog.boxes_of_question(id(number)).await.unwrap().is_empty(), "{number}");
     }
+}
+
+#[tokio::test]
+async fn a_question_that_found_nothing_is_told_once() {
+    let fresh = fresh();
+    let ada = fresh.user("ada@example.org").await;
+    let papers = fresh.box_of(&ada).await;
+    let wanted = NewWebhook {
+        url: "https://example.org/".into(),
+        events: vec![EventKind::QuestionUnanswered],
+        boxes: None,
+        secret: WebhookSecret("whsec_one".into()),
+    };
+    fresh.catalog.add_webhook(&Acting::for_operator(ada.id), wanted).await.unwrap();
+    let questions = vec![
+        asked(1, &[&papers], "Who repairs it?", Outcome::Unanswered),
+        asked(2, &[&papers], "Where is it?", Outcome::Low),
+        asked(3, &[&papers], "What is it?", Outcome::Answered),
+    ];
+    for _ in 0..2 {
+        fresh.catalog.note_questions(questions.clone()).await.unwrap();
+    }
+    let told = fresh.catalog.take_deliveries(at(3_600), std::time::Duration::from_secs(60), 10).await;
+    let told = told.unwrap();
+    assert_eq!(told.len(), 1);
+    let body: serde_json::Value = serde_json::from_str(&told[0].body).unwrap();
+    assert_eq!(
+        (&body["type"], &body["data"]["question"]),
+        (&"question.unanswered".into(), &"Who repairs it?".into())
+    );
+    assert_eq!(body["data"]["id"], format!("req_{:032x}", 1));
 }
