@@ -1,6 +1,7 @@
 """Runs real clients of OpenAI's API and of MCP, from their registries, and our own against a real quire server.
 
     python3 tests/clients/run.py          needs target/debug/quire (or QUIRE_BINARY) and the models
+    python3 tests/clients/run.py NAME…    only these, of those written in Python
 
 Clients are installed into target/clients. Where a registry or Node cannot be reached, that is said and skipped."""
 
@@ -9,6 +10,7 @@ import json
 import os
 import pathlib
 import shutil
+import ssl
 import subprocess
 import sys
 import threading
@@ -26,6 +28,7 @@ PYTHON = {
     "llamaindex_python": "llama-index-llms-openai-like==0.8.1",
     "stores_python": "openai==3.49.0",
     "mcp_python": "mcp==2.3.0",
+    "oauth_python": "mcp==2.3.0",
     "fastmcp_python": "fastmcp==4.1.2",
     "quire_python": [str(ROOT / "sdk" / "python")],
     "nodes_python": [str(ROOT / "sdk" / "llamaindex"), str(ROOT / "sdk" / "python")],
@@ -48,6 +51,33 @@ class Breaking(http.server.BaseHTTPRequestHandler):
 
     def log_message(self, *_):
         pass
+
+
+class Document(http.server.BaseHTTPRequestHandler):
+    """A page that says about a program who it is; its address is the program's id."""
+
+    def do_GET(self):
+        document = {"client_id": f"https://{self.headers['Host']}/client.json", "client_name": "A desk with a document",
+                    "redirect_uris": ["http://127.0.0.1/back"], "token_endpoint_auth_method": "none"}
+        body = json.dumps(document).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+def document_server(tls):
+    """Serves the document over HTTPS with this certificate; gives its address."""
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Document)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(tls / "cert.pem", tls / "key.pem")
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return f"https://127.0.0.1:{server.server_address[1]}/client.json"
 
 
 def serve(tls=None, **settings):
@@ -116,6 +146,9 @@ def main():
         plain = serve()
         servers.append(plain)
         tls = plain.data / "tls"
+        plain.stop()
+        plain.env.update(QUIRE__OAUTH__CLIENT_DOCUMENTS="true", QUIRE__OAUTH__PRIVATE_ADDRESSES="true", SSL_CERT_FILE=str(tls / "cert.pem"))
+        plain.start()
         limited = serve(tls)
         limited.stop()
         limited.env.update(QUIRE__LIMITS__KEY_REQUESTS="2", QUIRE__LIMITS__KEY_WINDOW_S="3")
@@ -128,11 +161,16 @@ def main():
         plain.command("box", "grant", plain.box, "poor@example.org", "admin")
         plain.command("plan", "set", "poor@example.org", "--units", "0")
         poor = plain.command("key", "add", "--user", "poor@example.org")["key"]
+        password = "correct horse battery"
+        subprocess.run([plain.binary, "user", "add", "ada@example.org", "--password-stdin"], env=plain.env, input=password.encode(),
+                       capture_output=True, check=True)
+        plain.command("box", "grant", plain.box, "ada@example.org", "admin")
         manager = plain.command("key", "add", "--user", "bench@example.org", "--permissions", "search,read,write,manage")["key"]
         certificate = str(tls / "cert.pem")
         wrong = plain.key[:-3] + ("abc" if not plain.key.endswith("abc") else "xyz")
         environment = dict(
-            os.environ, SSL_CERT_FILE=certificate, NODE_EXTRA_CA_CERTS=certificate, NO_PROXY="127.0.0.1",
+            os.environ, SSL_CERT_FILE=certificate, NODE_EXTRA_CA_CERTS=certificate, NO_PROXY="127.0.0.1", QUIRE_PASSWORD=password,
+            QUIRE_CLIENT_DOCUMENT=document_server(tls),
             QUIRE_PLACES=json.dumps({
                 "plain": place(plain), "manager": place(plain, manager), "wrong_key": place(plain, wrong), "exhausted": place(plain, poor),
                 "limited": place(limited), "breaking": place(breaking), "unknown_box": "box_" + "0" * 32}))
@@ -143,13 +181,15 @@ def main():
 
 
 def run(environment):
-    failed = 0
+    failed, only = 0, sys.argv[1:]
     for name, package in PYTHON.items():
+        if only and name not in only:
+            continue
         python, why = python_client(package)
         print(f"{name}, {package if isinstance(package, str) else 'ours'}" if python else f"skipped {name}: {why}", flush=True)
         if python:
             failed += subprocess.run([python, HERE / f"{name}.py"], env=environment, timeout=300).returncode != 0
-    folder, why = node_clients()
+    folder, why = (None, "not asked for") if only else node_clients()
     if folder is None:
         print(f"skipped the Node clients: {why}")
     for name in ("openai_node", "stores_node", "ai_node") if folder else ():

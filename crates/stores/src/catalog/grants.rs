@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use engine::{
-    Fault, Reason,
+    Fault,
     apikey::RefreshToken,
     bounds::Bound,
     ids::{ClientId, UserId},
@@ -215,7 +215,7 @@ fn renew(t: &Transaction<'_>, refresh: &Refresh, tokens: &NewTokens) -> Result<R
         revoke(t, prefix, refresh.now)?;
         return Ok(Refreshed::Reused);
     }
-    let renewed = t.execute(
+    t.execute(
         "update grants set turn_hash = $1, earlier_hash = access_hash, earlier_until = access_until,
          access_hash = $2, access_until = $3 where prefix = $4",
         &[
@@ -225,9 +225,6 @@ fn renew(t: &Transaction<'_>, refresh: &Refresh, tokens: &NewTokens) -> Result<R
             prefix.into(),
         ],
     )?;
-    if renewed != 1 {
-        return Err(Fault::new(Reason::Conflict, "the grant has just been removed"));
-    }
     let until = "update keys set expires_at = $1 where prefix = $2";
     t.execute(until, &[tokens.refresh_until.into(), prefix.into()])?;
     keys::bump_access_version(t)?;
