@@ -1,8 +1,9 @@
 """Checks what deploy/ says, as far as that goes without a cluster: the chart is linted and rendered by helm, the compose file is read, the
-systemd unit is verified, and every setting that any of them names is one that the program has.
+systemd unit is verified, and every setting and every metric that any of them names is one that the program has.
 
     python3 tests/deploy/run.py      needs target/debug/quire (or QUIRE_BINARY), which stands in for the installed one"""
 
+import json
 import os
 import pathlib
 import re
@@ -100,6 +101,16 @@ def unit():
     return ""
 
 
+def grafana():
+    """Every metric that the dashboard asks for is one that the program has."""
+    registered = set(re.findall(r'register\(\s*"(\w+)"', (ROOT / "crates/server/src/app/metrics.rs").read_text()))
+    panels = json.loads((DEPLOY / "grafana.json").read_text())["panels"]
+    asked = {name for panel in panels for target in panel["targets"] for name in re.findall(r"quire_(\w+)", target["expr"])}
+    asked = {re.sub("_(total|bucket)$", "", name) for name in asked}
+    check(asked == registered, f"the dashboard shows {sorted(asked)}, the program counts {sorted(registered)}")
+
+
 chart()
 compose()
-print("chart, compose file and unit are well-formed" + unit())
+grafana()
+print("chart, compose file, dashboard and unit are well-formed" + unit())

@@ -8,7 +8,7 @@
 //! - [`search`]: query → recall → fuse → rerank → cite.
 //! - [`chat`]: understand → search → answer → verify.
 //! - [`blocking`], [`turnstile`], [`shares`]: work that ends with its request, takes turns by account, and is shared by recent use.
-//! - [`bundle`]: a box in one file.
+//! - [`trace`]: where in a trace work belongs. [`bundle`]: a box in one file.
 //! - [`cost`]: what a search and an answer cost. [`bounds`]: how much an account may hold.
 
 pub mod access;
@@ -28,6 +28,7 @@ pub mod permissions;
 pub mod seams;
 pub mod search;
 pub mod shares;
+pub mod trace;
 pub mod turnstile;
 
 pub use error::{Fault, Reason};

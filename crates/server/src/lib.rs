@@ -22,5 +22,6 @@ pub mod reindex;
 pub mod sessions;
 pub mod site;
 pub mod sources;
+pub mod telemetry;
 pub mod webhooks;
 pub mod worker;

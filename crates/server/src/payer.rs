@@ -7,19 +7,28 @@
 //! let usage  = charge.settle(cost::search(&found.work, found.hits.len())).await?;
 //! ```
 
+use std::time::Instant;
+
 use engine::{
     Fault, Reason,
-    access::Caller,
+    access::{Caller, Reading},
     cost::Bounds,
     ids::{AttemptId, UserId},
-    seams::catalog::{Account, Balance, Month, NewReservation, Operation, Reservation},
+    seams::{
+        answerer::Tokens,
+        catalog::{Account, Balance, Month, NewReservation, Operation, Reservation},
+    },
     turnstile::Pass,
 };
 use jiff::Timestamp;
 use serde::Serialize;
+use serde_json::Value;
 use utoipa::ToSchema;
 
-use crate::app::App;
+use crate::app::{
+    App,
+    spans::{Kind, Span},
+};
 
 /// Takes the place of a key's prefix where somebody paid in the dashboard. A prefix has eight characters, so the two
 /// cannot be confused.
@@ -100,7 +109,14 @@ impl Payer {
             expires_at: now.saturating_add(self.app.config.longest_call()).unwrap_or(Timestamp::MAX),
         });
         match reserved.await {
-            Ok(reservation) => Ok(Charge { app: self.app.clone(), open: Some(reservation), spent: 0 }),
+            Ok(reservation) => Ok(Charge {
+                span: self.app.spans.begin(operation.as_str(), Kind::Internal),
+                began: Instant::now(),
+                operation,
+                app: self.app.clone(),
+                open: Some(reservation),
+                spent: 0,
+            }),
             Err(fault) => Err(self.told(fault)),
         }
     }
@@ -129,9 +145,39 @@ pub struct Charge {
     /// `None` once it has ended.
     open: Option<Reservation>,
     spent: u64,
+    operation: Operation,
+    began: Instant,
+    /// What a collector of traces is told of the call.
+    span: Span,
 }
 
 impl Charge {
+    /// Says what is asked, in the words of OpenTelemetry's conventions for generative AI.
+    pub(crate) fn about(&mut self, readings: &[Reading], asked: &str) {
+        let boxes: Vec<String> = readings.iter().map(|reading| reading.box_id().to_string()).collect();
+        let boxes = boxes.join(",");
+        let (name, words) = match self.operation {
+            Operation::Search => ("retrieval", "gen_ai.retrieval.query.text"),
+            other => (other.as_str(), "gen_ai.input.messages"),
+        };
+        self.span.rename(format!("{name} {boxes}"));
+        self.span.set("gen_ai.operation.name", name);
+        self.span.set("gen_ai.provider.name", "quire");
+        self.span.set("gen_ai.data_source.id", boxes);
+        self.span.set_words(words, asked);
+    }
+
+    /// Says how much a model read and wrote.
+    pub(crate) fn tokens(&mut self, tokens: Tokens) {
+        self.span.set("gen_ai.usage.input_tokens", tokens.prompt);
+        self.span.set("gen_ai.usage.output_tokens", tokens.completion);
+    }
+
+    /// Says more about the call.
+    pub(crate) fn say(&mut self, name: &'static str, value: impl Into<Value>) {
+        self.span.set(name, value);
+    }
+
     /// Says what the call costs if its client goes away now: for answers that are sent while they are made.
     pub fn spent(&mut self, units: u64) {
         self.spent = units;
@@ -143,6 +189,8 @@ impl Charge {
         let Some(reservation) = self.open.take() else { return Err(ended()) };
         let cost = cost.min(reservation.most);
         let balance = self.app.catalog.settle_units(&reservation, cost).await?;
+        self.span.set("quire.units", cost);
+        self.app.metrics.charged(self.operation, self.began.elapsed(), cost);
         Ok(Usage::of(cost, &balance))
     }
 
@@ -175,6 +223,7 @@ fn ended() -> Fault {
 impl Drop for Charge {
     fn drop(&mut self) {
         let Some(reservation) = self.open.take() else { return };
+        self.span.fail();
         // Without a runtime the process is ending, and its next start gives the units back.
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         let (app, spent) = (self.app.clone(), self.spent);

@@ -7,6 +7,7 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use engine::{
     Fault,
     seams::catalog::{Attempted, Delivery, Next, WebhookSecret},
+    trace,
 };
 use hmac::{Hmac, KeyInit, Mac};
 use jiff::Timestamp;
@@ -16,7 +17,10 @@ use sha2::Sha256;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use crate::{app::App, outside::Outside};
+use crate::{
+    app::{App, spans::Kind},
+    outside::Outside,
+};
 
 /// How often to look for something to send.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
@@ -93,7 +97,11 @@ async fn send_due(app: &App, now: Timestamp, sending: &mut Sending) -> Result<us
     for delivery in taken {
         let (app, outside) = (app.clone(), outside.clone());
         sending.spawn(async move {
-            let (attempted, next) = attempt(&outside, &delivery, timeout, now).await;
+            let mut span = app.spans.begin("webhook", Kind::Client);
+            span.set("quire.event", delivery.event.to_string());
+            let (attempted, next) = span.around(attempt(&outside, &delivery, timeout, now)).await;
+            span.set("http.response.status_code", attempted.status);
+            drop(span);
             app.catalog.finish_delivery(delivery.id, attempted, next).await
         });
     }
@@ -136,6 +144,9 @@ async fn send(outside: &Outside, delivery: &Delivery, now: Timestamp) -> Answer 
         headers.insert(name, HeaderValue::try_from(value).expect("plain letters"));
     }
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    if let Some(here) = trace::here() {
+        headers.insert("traceparent", HeaderValue::try_from(here.traceparent()).expect("plain letters"));
+    }
     let response = outside.post(url, headers, delivery.body.clone()).await.map_err(|fault| fault.cause)?;
     let wait = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse().ok());
     Ok((response.status().as_u16(), wait.map(Duration::from_secs)))

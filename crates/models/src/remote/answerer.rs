@@ -126,7 +126,7 @@ impl RemoteAnswerer {
         if let Some(key) = &self.remote.key {
             request = request.bearer_auth(key);
         }
-        let response = request.send().await.map_err(|error| {
+        let response = client::traced(request).send().await.map_err(|error| {
             let cause = "the language model cannot be reached; try again shortly, and tell the operator if it persists";
             let fault = Fault::new(Reason::UpstreamUnavailable, cause);
             Failure {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use engine::{Fault, Reason};
+use engine::{Fault, Reason, trace};
 use reqwest::header::RETRY_AFTER;
 use reqwest::{Response, StatusCode};
 use serde::Serialize;
@@ -68,7 +68,7 @@ impl Client {
         if let Some(key) = &self.remote.key {
             request = request.bearer_auth(key);
         }
-        let response = request.send().await.map_err(unreachable)?;
+        let response = traced(request).send().await.map_err(unreachable)?;
         match response.status() {
             status if status.is_success() => read(response).await,
             status if status == StatusCode::TOO_MANY_REQUESTS || status.is_server_error() => {
@@ -90,6 +90,14 @@ impl Client {
                 Err(Failure::Final(with_source(fault, format!("HTTP {status}: {detail}"))))
             }
         }
+    }
+}
+
+/// A request that says which trace it belongs to.
+pub(super) fn traced(request: reqwest::RequestBuilder) -> reqwest::RequestBuilder {
+    match trace::here() {
+        Some(here) => request.header("traceparent", here.traceparent()),
+        None => request,
     }
 }
 

@@ -10,6 +10,7 @@ pub mod identities;
 pub mod metrics;
 pub mod pictures;
 pub mod places;
+pub mod spans;
 
 use std::{ops::Deref, sync::Arc};
 
@@ -32,6 +33,7 @@ use self::{
     metrics::Metrics,
     pictures::Pictures,
     places::{Places, Streams},
+    spans::Spans,
 };
 use crate::{
     config::Config, library::Library, oidc::Provider, outside::Outside, passwords::Passwords,
@@ -90,6 +92,8 @@ pub struct Parts {
     pub drained: CancellationToken,
     /// What `/metrics` shows.
     pub metrics: Metrics,
+    /// What a collector of traces is told.
+    pub spans: Spans,
     /// Hashes passwords.
     pub passwords: Passwords,
     /// Sign-in with an account at a provider, where that is set.

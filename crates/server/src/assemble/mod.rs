@@ -33,6 +33,7 @@ use crate::{
         metrics::Metrics,
         pictures::Pictures,
         places::{Places, Streams},
+        spans::Spans,
     },
     config::Config,
     oidc::Provider,
@@ -135,6 +136,10 @@ pub async fn assemble_from(
         identities: Identities::default(),
         guard: Guard::default(),
         metrics: Metrics::default(),
+        spans: match config.telemetry.address() {
+            Some(_) => Spans::keeping(config.telemetry.sample, config.telemetry.queries),
+            None => Spans::default(),
+        },
         streams: Streams::default(),
         readers: Places::default(),
         pictures: Pictures::default(),

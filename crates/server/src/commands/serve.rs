@@ -21,7 +21,7 @@ use crate::{
         listener::{self, Service},
         routes,
     },
-    logging, reindex, sessions, site, sources, webhooks, worker,
+    logging, reindex, sessions, site, sources, telemetry, webhooks, worker,
 };
 
 /// How often the last use of keys is recorded.
@@ -124,6 +124,8 @@ pub(super) async fn serve(
     tokio::spawn(beat(app.clone(), shutdown.clone()));
     let (library, stopped) = (app.library.clone(), shutdown.clone());
     tokio::spawn(async move { library.tend(stopped).await });
+    let told = tokio::spawn(telemetry::run(app.clone(), shutdown.clone()));
+    tokio::spawn(telemetry::count(app.clone(), shutdown.clone()));
     serve_metrics(app, &shutdown).await;
     tokio::spawn(stop_on_signal(Signals::listen()?, shutdown.clone(), app.config.http.shutdown_grace()));
     if let Some(reading) = &announcement.reading {
@@ -132,7 +134,7 @@ pub(super) async fn serve(
     output::say(&announcement.write(app).await?);
     listener::serve(listener, service).await;
     workers.wait().await;
-    let _ = uses.await;
+    let _ = (uses.await, told.await);
     tracing::info!("Stopped");
     Ok(())
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use toml::{Table, Value};
 
-use super::{Config, ConfigError};
+use super::{Config, ConfigError, telemetry::STANDARD};
 
 /// The file that documents and supplies every setting.
 pub(crate) const DEFAULTS: &str = include_str!("defaults.toml");
@@ -34,6 +34,12 @@ pub(super) fn layered(
             for (key, value) in keys {
                 *place(&mut settings, &name, &section, &key)? = value;
             }
+        }
+    }
+    let environment: Vec<_> = environment.collect();
+    for (standard, key) in STANDARD {
+        if let Some((variable, text)) = environment.iter().find(|(variable, _)| variable == standard) {
+            *place(&mut settings, variable, "telemetry", key)? = Value::String(text.clone());
         }
     }
     for (variable, text) in environment {
@@ -134,6 +140,24 @@ mod tests {
         assert_eq!((config.units.monthly, config.units.exhausted_status), (1_000, 402));
         assert_eq!(config.http.listen.to_string(), "127.0.0.1:8443");
         assert!(config.checked().is_ok());
+    }
+
+    #[test]
+    fn a_collector_is_named_by_its_usual_variables_and_by_ours() {
+        let usual = [
+            ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://a:4318"),
+            ("OTEL_EXPORTER_OTLP_HEADERS", "k=v, l = w=x"),
+        ];
+        let config = environment(&usual).unwrap();
+        assert_eq!(config.telemetry.address(), Some("http://a:4318"));
+        let pairs = [("k", "v"), ("l", "w=x")].map(|(name, value)| (name.to_string(), value.to_string()));
+        assert_eq!(config.telemetry.pairs(), pairs);
+        assert!(!format!("{config:?}").contains("w=x"));
+        let ours = [("QUIRE__TELEMETRY__ENDPOINT", "b:4318"), usual[0]];
+        let config = environment(&ours).unwrap();
+        assert_eq!(config.telemetry.address(), Some("b:4318"));
+        assert!(config.checked().unwrap_err().to_string().contains("telemetry.endpoint"));
+        assert_eq!(Config::defaults().telemetry.address(), None);
     }
 
     #[test]

@@ -4,12 +4,14 @@ mod bounds;
 mod load;
 mod outside;
 mod questions;
+mod telemetry;
 mod transport;
 
 pub use bounds::{BoundSettings, LoadSettings};
 pub(crate) use load::{DEFAULTS, nearest};
 pub use outside::{FetchSettings, OAuthSettings, SourceSettings, WebhookSettings};
 pub use questions::{Keep, QuestionSettings};
+pub use telemetry::TelemetrySettings;
 pub use transport::{Connections, Deadlines};
 
 use std::{
@@ -73,6 +75,8 @@ pub struct Config {
     pub keys: Keys,
     /// Programs that people let in.
     pub oauth: OAuthSettings,
+    /// Traces and metrics for a collector.
+    pub telemetry: TelemetrySettings,
     /// Who can create accounts.
     pub accounts: Accounts,
     /// Signing in to the dashboard with an account at a provider.
@@ -512,6 +516,9 @@ impl Config {
             return Err(ConfigError::new(
                 "http.metrics_listen must be a loopback address: metrics carry no key",
             ));
+        }
+        if let Some(wrong) = self.telemetry.wrong() {
+            return Err(ConfigError::new(wrong));
         }
         if !self.oidc.issuer_is_safe() {
             return Err(ConfigError::new(

@@ -14,7 +14,7 @@ use axum::{
     middleware::{Next, from_fn_with_state},
     response::{IntoResponse, Response},
 };
-use engine::{Fault, Reason, ids::FileId};
+use engine::{Fault, Reason, ids::FileId, trace::Place};
 use jiff::Timestamp;
 use serde_json::json;
 use tower_http::catch_panic::CatchPanicLayer;
@@ -30,7 +30,13 @@ use super::{
     origin::Origin,
     request_id::RequestId,
 };
-use crate::{app::App, config::Tls};
+use crate::{
+    app::{
+        App,
+        spans::{Kind, Span},
+    },
+    config::Tls,
+};
 
 /// The address at the other end of the connection.
 #[derive(Clone, Copy)]
@@ -53,7 +59,9 @@ pub async fn frame(State(app): State<App>, mut request: Request, next: Next) -> 
     let path = request.uri().path().to_string();
     request.extensions_mut().insert(id);
     let letting_in = LettingIn::of(&app, &request);
-    let response = next.run(request).await;
+    let parent = request.headers().get("traceparent").and_then(|value| Place::parse(value.to_str().ok()?));
+    let mut span = app.spans.below(parent, "request", Kind::Server);
+    let response = span.around(next.run(request)).await;
     let route = response.extensions().get::<Route>().cloned();
     let mut response = error::render(response, &id, app.config.units.exhausted_status, ErrorShape::of(&path));
     if let Some(letting_in) = letting_in {
@@ -63,8 +71,21 @@ pub async fn frame(State(app): State<App>, mut request: Request, next: Next) -> 
     let status = response.status().as_u16();
     let route = route.as_ref().map_or("other", |route| route.0.as_str());
     app.metrics.observe(&method, route, status, started.elapsed());
+    tell(&mut span, &method, route, status, &id);
     log(&id, &method, &path, status, started);
     response
+}
+
+/// What a collector of traces is told of a request: nothing that names a person or a document.
+fn tell(span: &mut Span, method: &Method, route: &str, status: u16, id: &RequestId) {
+    span.rename(format!("{method} {route}"));
+    span.set("http.request.method", method.as_str());
+    span.set("http.route", route);
+    span.set("http.response.status_code", status);
+    span.set("quire.request_id", id.to_string());
+    if status >= 500 {
+        span.fail();
+    }
 }
 
 /// An address that programs can be let in to by a person, as it was asked for.

@@ -39,6 +39,7 @@ mod sources;
 mod stopping;
 mod support;
 mod sync;
+mod telemetry;
 mod transport;
 mod units;
 mod upstream;

@@ -127,7 +127,11 @@ pub(super) async fn embed(
     let turn = payer.turn().await?;
     let Counted { texts, tokens, truncated } = counted(embedder.clone(), texts).await?;
     let cost = cost::embeddings(tokens);
-    let charge = payer.reserve(Operation::Embeddings, cost).await?;
+    let mut charge = payer.reserve(Operation::Embeddings, cost).await?;
+    charge.say("gen_ai.operation.name", "embeddings");
+    charge.say("gen_ai.request.model", embedder.id());
+    charge.say("gen_ai.embeddings.dimension.count", embedder.dimensions());
+    charge.say("gen_ai.usage.input_tokens", tokens);
     let mut data = Vec::with_capacity(texts.len());
     for some in texts.chunks(TEXTS_AT_ONCE) {
         for embedding in turn.serve(embedder.embed(some.to_vec(), role, false)).await? {

@@ -38,9 +38,11 @@ pub(crate) async fn search(
     let top_k = requests.first().map_or(0, |request| request.top_k);
     let most = requests.iter().map(|request| app.search.bounds(request).max).sum();
     let turn = payer.turn().await?;
-    let charge = payer.reserve(Operation::Search, most).await?;
-    let only = Narrowing::by(filter).only(app, readings, None).await?;
+    let mut charge = payer.reserve(Operation::Search, most).await?;
     let asked = requests.first().map(|request| request.query.clone()).unwrap_or_default();
+    charge.about(readings, &asked);
+    charge.say("gen_ai.retrieval.top_k", top_k);
+    let only = Narrowing::by(filter).only(app, readings, None).await?;
     let (mut hits, mut spent) = (Vec::new(), 0);
     for request in requests {
         let query = request.query.clone();

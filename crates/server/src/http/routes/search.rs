@@ -278,7 +278,9 @@ async fn answer(
         return Ok(Success::with_warnings(found, body.warnings));
     }
     let turn = payer.turn().await?;
-    let charge = payer.reserve(Operation::Search, bounds.max).await?;
+    let mut charge = payer.reserve(Operation::Search, bounds.max).await?;
+    charge.about(&readings, &query);
+    charge.say("gen_ai.retrieval.top_k", request.top_k);
     request.only = narrowing.only(app, &readings, request.only.take()).await?;
     request.freshness = narrowing.freshness(app, &readings).await?;
     let found = turn.serve(app.search.across(&readings, request)).await?;

@@ -282,6 +282,7 @@ pub(in super::super) async fn finished(
         return Err(fault);
     }
     let outcome = answering.outcome();
+    charge.tokens(outcome.tokens);
     let usage = charge.settle(price(outcome.work)).await?;
     audience.note(request, &outcome);
     Ok((text, outcome, usage))

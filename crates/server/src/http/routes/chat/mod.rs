@@ -18,6 +18,7 @@ use engine::{
     Fault, Reason,
     access::{Caller, Reading},
     seams::catalog::Operation,
+    trace,
 };
 
 use crate::{
@@ -102,11 +103,12 @@ pub(crate) async fn reply(
     }
     let head = if stream { head.seated()? } else { head };
     let turn = payer.turn().await?;
-    let charge = payer.reserve(Operation::Chat, bounds.max).await?;
+    let mut charge = payer.reserve(Operation::Chat, bounds.max).await?;
+    charge.about(&readings, request.turns.last().map_or("", |turn| &turn.text));
     request.only = narrowing.only(app, &readings, request.only.take()).await?;
     request.freshness = narrowing.freshness(app, &readings).await?;
     let chat = app.chat.clone();
-    let answering = async move { chat.ask_across(&readings, request, turn).await };
+    let answering = trace::carried(async move { chat.ask_across(&readings, request, turn).await });
     match stream {
         true => Box::pin(answer::streamed(head, answering, charge, usage)).await,
         false => answer::whole(head, answering.await?, charge).await,

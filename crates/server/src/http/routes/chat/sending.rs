@@ -141,6 +141,7 @@ impl<S: Script> Sending<S> {
             }
             Ok((answering, None)) => {
                 let outcome = answering.outcome();
+                charge.tokens(outcome.tokens);
                 match charge.settle(price(outcome.work)).await {
                     Ok(usage) => {
                         self.audience.note(self.request, &outcome);

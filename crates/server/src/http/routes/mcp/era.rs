@@ -30,6 +30,14 @@ pub(super) enum Era {
 }
 
 impl Era {
+    /// The version that the era is known by: its newest.
+    pub(super) fn version(self) -> &'static str {
+        match self {
+            Era::Modern => MODERN,
+            Era::Legacy => LEGACY[0],
+        }
+    }
+
     /// The era of a message, once its headers say the same as its body.
     pub(super) fn of(headers: &HeaderMap, message: &Message) -> Result<Self, Refusal> {
         let header = text(headers, "mcp-protocol-version");

@@ -329,7 +329,8 @@ impl Call {
         self.app.chat.prepare(&mut request)?;
         let audience = Audience::of_key(&self.app, &self.caller, reading.box_id());
         let turn = self.payer.turn().await?;
-        let charge = self.payer.reserve(Operation::Chat, self.app.chat.bounds(&request).max).await?;
+        let mut charge = self.payer.reserve(Operation::Chat, self.app.chat.bounds(&request).max).await?;
+        charge.about(&readings, request.turns.last().map_or("", |turn| &turn.text));
         let answering = self.app.chat.ask(&reading, request, turn).await?;
         let (answer, outcome, usage) = chat::finished(&audience, self.request, answering, charge).await?;
         let citations = outcome.citations.iter().map(|citation| {

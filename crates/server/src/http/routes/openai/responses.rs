@@ -19,6 +19,7 @@ use engine::{
         answerer::Passage,
         catalog::{FileRecord, Filter, Operation},
     },
+    trace,
 };
 use jiff::Timestamp;
 use parking_lot::Mutex;
@@ -247,17 +248,18 @@ async fn answer(asked: Asked) -> Result<Response, Fault> {
     let stream = body.stream.unwrap_or(false);
     let audience = if stream { audience.seated()? } else { audience };
     let turn = payer.turn().await?;
-    let charge = payer.reserve(Operation::Chat, bounds.max).await?;
+    let mut charge = payer.reserve(Operation::Chat, bounds.max).await?;
     let question = request.turns.last().map(|turn| turn.text.clone()).unwrap_or_default();
+    charge.about(&readings, &question);
     request.only = Narrowing::by(filter).only(&app, &readings, request.only.take()).await?;
     let found = Arc::new(Mutex::new(Found::default()));
     let mut written = Written::new(&readings, body, question, id, found.clone());
-    let answering = async move {
+    let answering = trace::carried(async move {
         let answering = app.chat.ask_across(&readings, request, turn).await?;
         let files = files_of(&app, &readings, answering.passages()).await?;
         *found.lock() = Found::of(answering.passages(), &files);
         Ok::<_, Fault>(answering)
-    };
+    });
     if stream {
         return Sending::new(written, audience, id).stream(answering, charge).await;
     }
