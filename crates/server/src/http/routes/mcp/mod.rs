@@ -21,12 +21,17 @@ use axum::{
     response::{IntoResponse, Response},
     routing::post,
 };
-use engine::{Fault, Reason, access::Caller, ids::BoxId};
+use engine::{
+    Fault, Reason,
+    access::Caller,
+    ids::BoxId,
+    trace::{self, Place},
+};
 use serde_json::{Map, Value, json};
 
 use self::era::Era;
 use crate::{
-    app::App,
+    app::{App, spans::Kind},
     http::{
         auth::{Asking, ReachedBox},
         body,
@@ -42,6 +47,9 @@ const PARSE_ERROR: i64 = -32700;
 const INVALID_REQUEST: i64 = -32600;
 const METHOD_NOT_FOUND: i64 = -32601;
 const INVALID_PARAMS: i64 = -32602;
+
+/// Methods that spans are named by.
+const KNOWN: [&str; 5] = ["initialize", "ping", "server/discover", "tools/list", "tools/call"];
 
 /// What the model is told about the server as a whole.
 const INSTRUCTIONS: &str = "Search the user's documents with `search`, read what was found with `fetch` or `read_pages`, or \
@@ -130,7 +138,7 @@ impl Call {
         // Notifications, and answers to questions that we never ask.
         let Some(id) = &message.id else { return Ok(StatusCode::ACCEPTED.into_response()) };
         let answered = match Era::of(&head.headers, &message) {
-            Ok(era) => self.dispatch(era, &message).await,
+            Ok(era) => self.traced(era, &message).await,
             Err(refusal) => Err(refusal),
         };
         Ok(match answered {
@@ -142,6 +150,21 @@ impl Call {
     async fn read(&self, body: Body) -> Result<Result<Message, Refusal>, Fault> {
         let bytes = body::read_json(&self.app, body).await?;
         Ok(Message::parse(&bytes))
+    }
+
+    /// Answers in a span of its own, below the one that the client names in the message, if it does.
+    async fn traced(&self, era: Era, message: &Message) -> Result<Value, Refusal> {
+        let meta = message.params.get("_meta").and_then(|meta| meta.get("traceparent"));
+        let parent = meta.and_then(Value::as_str).and_then(Place::parse).or_else(trace::here);
+        let known = KNOWN.iter().find(|known| **known == message.method).copied().unwrap_or("other");
+        let mut span = self.app.spans.below(parent, known, Kind::Internal);
+        span.set("mcp.method.name", known);
+        span.set("mcp.protocol.version", era.version());
+        let answered = span.around(self.dispatch(era, message)).await;
+        if answered.is_err() {
+            span.fail();
+        }
+        answered
     }
 
     async fn dispatch(&self, era: Era, message: &Message) -> Result<Value, Refusal> {
@@ -162,7 +185,8 @@ impl Call {
             ("prompts/list", era) => Ok(era.cached(json!({"prompts": []}))),
             ("resources/read" | "prompts/get", _) => {
                 let what = "there is nothing of this name here; tools/list lists what there is";
-                Err(Refusal::new(StatusCode::OK, INVALID_PARAMS, what))
+                let data = message.params.get("uri").map(|uri| json!({"uri": uri}));
+                Err(Refusal { data, ..Refusal::new(StatusCode::OK, INVALID_PARAMS, what) })
             }
             ("tools/call", era) => Ok(era.complete(self.call_tool(&message.params).await?)),
             (method, era) => {
