@@ -77,8 +77,8 @@ def late(model, query_tokens, chunk_tokens, candidates, forms):
 
 
 def trust(ids):
-    """As fuse.rs: how far a model may be trusted with a query, from the tokens it makes of it."""
-    repeated = (len(ids) - len(set(ids))) / max(1, len(ids))
+    """As fuse.rs: how far a model may be trusted with a query, from the tokens it makes of it, 32 at a time."""
+    repeated = (len(ids) - sum(len(set(ids[at:at + 32])) for at in range(0, len(ids), 32))) / max(1, len(ids))
     return 1 - 0.7 * min(1, max(0, (repeated - 0.25) / 0.2))
 
 

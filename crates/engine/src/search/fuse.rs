@@ -4,21 +4,24 @@
 //! a model that finds everything about equally like the query has little to say. The weights are one setting for each
 //! embedder, for all boxes and languages ([`Weighing`]), measured on the sets of docs/search.md.
 
+use std::collections::HashSet;
+
 use super::Candidate;
 use crate::seams::weighing::Weighing;
 
 /// The shares of repeated tokens at which a model starts to lose, and has lost, track of what it reads: text in an
-/// unknown script comes out as the same "unknown" token again and again. A long English question has up to a quarter.
+/// unknown script comes out as the same "unknown" token again and again. English has up to a quarter within [`LOOKED_AT`].
 const REPEATED: (f32, f32) = (0.25, 0.45);
+/// Tokens within which repeated ones are counted: in a paragraph of any language the articles come again and again.
+const LOOKED_AT: usize = 32;
 /// The BM25 score that reads as 0.5 when shown as a share: about what one rare word brings.
 const HALF_KEYWORD: f32 = 8.0;
 
 /// How far the embedder may be trusted with a query, from its tokens: its least trust to 1.
 pub fn trust(token_ids: &[u32], weighing: &Weighing) -> f32 {
-    let mut distinct = token_ids.to_vec();
-    distinct.sort_unstable();
-    distinct.dedup();
-    let repeated = (token_ids.len() - distinct.len()) as f32 / token_ids.len().max(1) as f32;
+    let distinct = |ids: &[u32]| ids.iter().collect::<HashSet<_>>().len();
+    let distinct: usize = token_ids.chunks(LOOKED_AT).map(distinct).sum();
+    let repeated = (token_ids.len() - distinct) as f32 / token_ids.len().max(1) as f32;
     let lost = ((repeated - REPEATED.0) / (REPEATED.1 - REPEATED.0)).clamp(0.0, 1.0);
     1.0 - (1.0 - weighing.least_trust) * lost
 }
@@ -164,6 +167,9 @@ mod tests {
         assert_eq!(trust(&[1, 2, 3, 4, 5, 5, 6], &usual), 1.0);
         assert!(trust(&[100; 20], &usual) <= usual.least_trust + 1e-6);
         assert_eq!(trust(&[], &usual), 1.0);
+        // A paragraph in which every fifth token is an article is English all the same.
+        let paragraph: Vec<u32> = (0..160).map(|at| if at % 5 == 0 { 7 } else { 1000 + at % 60 }).collect();
+        assert_eq!(trust(&paragraph, &usual), 1.0);
         let knows_all = Weighing { least_trust: 1.0, ..usual };
         assert_eq!(trust(&[100; 20], &knows_all), 1.0);
     }

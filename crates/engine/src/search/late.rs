@@ -10,8 +10,6 @@ use std::collections::HashMap;
 
 /// Rows kept of a passage at most: with 384 dimensions they and the header fill 4 KB.
 const MOST_ROWS: usize = 80;
-/// Query tokens that count at most: a longer query is a passage, and its later tokens change little.
-const MOST_QUERY_ROWS: usize = 48;
 /// The version of the layout: a passage packed otherwise is not read.
 const LAYOUT: u8 = 1;
 /// Layout, a byte to spare, and the dimensions.
@@ -101,14 +99,13 @@ struct QueryRow {
 }
 
 impl Query {
-    /// From the rows of an embedding with tokens.
+    /// From the rows of an embedding with tokens, pooled as those of a passage: in a long question articles count once, and its
+    /// end counts as much as its beginning.
     pub fn new(tokens: &[f32], ids: &[u32]) -> Self {
         let dimensions = if ids.is_empty() { 0 } else { tokens.len() / ids.len() };
-        let rows = tokens
-            .chunks_exact(dimensions.max(1))
-            .take(MOST_QUERY_ROWS)
-            .map(|row| QueryRow { table: row.chunks(8).map(byte_table).collect() })
-            .collect();
+        let rows = if dimensions == 0 { Vec::new() } else { pooled(tokens, ids, dimensions) };
+        let tables = |row: Vec<f32>| QueryRow { table: row.chunks(8).map(byte_table).collect() };
+        let rows = rows.into_iter().map(tables).collect();
         Query { dimensions, rows }
     }
 
