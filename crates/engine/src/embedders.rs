@@ -1,4 +1,5 @@
-//! The embedders of a server: the usual one, and one for other languages that is loaded when a box first needs it.
+//! The embedders of a server: the usual one, one for other languages, and those that filled boxes before; all but the usual one are
+//! loaded when a box first needs them.
 
 use std::sync::Arc;
 
@@ -17,6 +18,8 @@ pub type Load = Arc<dyn Fn() -> Result<Arc<dyn Embedder>, Fault> + Send + Sync>;
 pub struct Embedders {
     usual: Arc<dyn Embedder>,
     multilingual: Option<Arc<Later>>,
+    /// What filled boxes when it was the usual one. They keep it until they are indexed again.
+    earlier: Vec<Arc<Later>>,
     /// Whether boxes turn multilingual by themselves.
     by_itself: bool,
 }
@@ -31,13 +34,21 @@ struct Later {
 impl Embedders {
     /// One embedder for all boxes.
     pub fn one(usual: Arc<dyn Embedder>) -> Self {
-        Embedders { usual, multilingual: None, by_itself: true }
+        Embedders { usual, multilingual: None, earlier: Vec::new(), by_itself: true }
     }
 
     /// The same with one of this id for boxes in other languages. Where the usual one is that already, there is no other.
     pub fn with_multilingual(self, id: String, load: Load) -> Self {
         let later = (self.usual.id() != id).then(|| Later { id, load, loaded: OnceCell::new() });
         Embedders { multilingual: later.map(Arc::new), ..self }
+    }
+
+    /// The same with one of this id for boxes that it filled before, unless it is the usual one.
+    pub fn with_earlier(mut self, id: String, load: Load) -> Self {
+        if self.usual.id() != id {
+            self.earlier.push(Arc::new(Later { id, load, loaded: OnceCell::new() }));
+        }
+        self
     }
 
     /// The same, but boxes turn multilingual only when somebody asks for it: for a usual embedder that may know more than English.
@@ -48,6 +59,11 @@ impl Embedders {
     /// Whether boxes turn multilingual by themselves, once their documents are.
     pub fn turn_by_themselves(&self) -> bool {
         self.by_itself && self.multilingual.is_some()
+    }
+
+    /// Whether boxes may have been filled by another one than the usual.
+    pub fn several(&self) -> bool {
+        self.multilingual.is_some() || !self.earlier.is_empty()
     }
 
     /// What fills boxes unless they are multilingual; tokens are counted by it everywhere.
@@ -78,7 +94,11 @@ impl Embedders {
 
     /// The one of this id; the usual one where nothing is known of it, which the index then refuses.
     pub async fn of_model(&self, id: Option<&str>) -> Result<Arc<dyn Embedder>, Fault> {
-        self.for_new(id.is_some() && id == self.multilingual_id()).await
+        let others = self.multilingual.iter().chain(&self.earlier);
+        match others.into_iter().find(|later| id == Some(later.id.as_str())) {
+            Some(later) => later.get().await,
+            None => Ok(self.usual.clone()),
+        }
     }
 }
 
@@ -168,6 +188,18 @@ mod tests {
         assert!(all.into_iter().all(|found| found.unwrap().id() == "multi"));
         assert_eq!(embedders.clone().for_new(true).await.unwrap().id(), "multi");
         assert_eq!(loads.load(Ordering::Relaxed), 1);
+    }
+
+    #[tokio::test]
+    async fn a_box_keeps_what_filled_it_and_an_empty_one_gets_the_usual() {
+        let one = Embedders::from(Arc::new(Named("second")));
+        assert!(!one.several());
+        let load: Load = Arc::new(|| Ok(Arc::new(Named("first"))));
+        let embedders = one.with_earlier("first".into(), load.clone()).with_earlier("second".into(), load);
+        assert!(embedders.several() && embedders.multilingual_id().is_none());
+        assert_eq!(embedders.of_model(Some("first")).await.unwrap().id(), "first");
+        assert_eq!(embedders.of_model(Some("second")).await.unwrap().id(), "second");
+        assert_eq!(embedders.for_new(false).await.unwrap().id(), "second");
     }
 
     #[tokio::test]

@@ -98,7 +98,7 @@ impl Ingest {
         record: &BoxRecord,
         document: &Document,
     ) -> Result<Arc<dyn Embedder>, Fault> {
-        if self.embedders.multilingual_id().is_none() {
+        if !self.embedders.several() {
             return Ok(self.embedders.usual().clone());
         }
         if let Some(model) = self.index.model(writing.reading()).await? {

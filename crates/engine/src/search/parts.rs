@@ -50,7 +50,7 @@ impl Part {
 impl Search {
     /// Which embedder filled each box. Without a second one there is nothing to look up.
     pub(super) async fn filled_by(&self, readings: &[Reading]) -> Result<Vec<Option<String>>, Fault> {
-        if self.embedders.multilingual_id().is_none() {
+        if !self.embedders.several() {
             return Ok(vec![Some(self.embedders.usual().id().to_string()); readings.len()]);
         }
         let mut models = Vec::with_capacity(readings.len());

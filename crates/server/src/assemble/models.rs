@@ -25,8 +25,9 @@ use crate::config::ModelSettings;
 const REMOTE_TIMEOUT: Duration = Duration::from_secs(30);
 const REMOTE_ATTEMPTS: u32 = 3;
 
-/// The embedder that boxes turn multilingual from by themselves: it knows English only.
-const ENGLISH: &str = "quire-embed-1";
+/// The embedders that boxes turn multilingual from by themselves: they know English only. Boxes that one of them filled keep it
+/// when models.embedder changes.
+const ENGLISH: [&str; 2] = ["quire-embed-1", "quire-embed-2"];
 /// What models.multilingual names by itself. A program that does not carry it has none.
 const MULTILINGUAL: &str = "quire-multi-1";
 
@@ -53,7 +54,10 @@ impl Models {
         if let Some((id, load)) = multilingual(settings, data)? {
             embedders = embedders.with_multilingual(id, load);
         }
-        if settings.embedder != ENGLISH {
+        for name in ENGLISH.into_iter().filter(|name| place(settings, name) != Place::Nowhere) {
+            embedders = embedders.with_earlier(name.to_string(), later(settings, name, data));
+        }
+        if !ENGLISH.contains(&settings.embedder.as_str()) {
             embedders = embedders.only_on_request();
         }
         let picker = load(&settings.picker, |name| picker(settings, name, data))?;
@@ -104,15 +108,23 @@ fn multilingual(settings: &ModelSettings, data: &Path) -> Result<Option<(String,
             folder.with_context(|| format!("cannot load the model `{name}`"))?.id
         }
     };
-    let (settings, data) = (settings.clone(), data.to_path_buf());
-    let load = move || {
+    Ok(Some((id, later(settings, &name, data))))
+}
+
+/// How an embedder is loaded when a box first needs it.
+fn later(settings: &ModelSettings, name: &str, data: &Path) -> Load {
+    let (settings, name, data) = (settings.clone(), name.to_string(), data.to_path_buf());
+    Arc::new(move || {
         let started = Instant::now();
         let loaded = embedder(&settings, &name, &data).map_err(|error| Fault::internal(error.to_string()))?;
         let duration_ms = started.elapsed().as_millis() as u64;
-        tracing::info!(embedder = loaded.id(), duration_ms, "Loaded the model for other languages");
+        tracing::info!(
+            embedder = loaded.id(),
+            duration_ms,
+            "Loaded another embedder, for boxes that it fills"
+        );
         Ok(loaded)
-    };
-    Ok(Some((id, Arc::new(load))))
+    })
 }
 
 /// Whether there is a model for other languages than English. That the program carries none is no mistake in the settings.

@@ -1,4 +1,5 @@
-//! Another model: boxes refuse it until they are indexed anew, which leaves no gap and can be undone.
+//! Another model: boxes keep theirs where the server still has it, and refuse the other until they are indexed anew, which
+//! leaves no gap and can be undone.
 
 use std::sync::Arc;
 
@@ -6,6 +7,7 @@ use async_trait::async_trait;
 use engine::{
     Fault,
     access::Writing,
+    embedders::Embedders,
     ids::BoxId,
     seams::{
         catalog::{ReindexAction, ReindexState},
@@ -98,6 +100,29 @@ async fn a_box_changes_over_to_another_model_and_back() {
     assert_eq!(contents.files[0].file.to_string(), kept, "what was deleted since does not come back");
     // The file that came since is read again, and refused by the old model's box until the old model runs again.
     assert_eq!(app.settled(&key, &new).await["status"], "failed");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_box_keeps_its_model_until_it_is_indexed_again() {
+    let app = TestApp::start().await;
+    let (_, box_id, key) = app.owner().await;
+    app.text_file(box_id, &key, "a.txt", "Zebras live in Africa.").await;
+    let folder = app.stop().await;
+
+    let earlier = Arc::new(|| Ok(Arc::new(models::FakeEmbedder) as Arc<dyn Embedder>));
+    let embedders =
+        Embedders::one(Arc::new(Renamed(models::FakeEmbedder))).with_earlier("fake@1".into(), earlier);
+    let app = TestApp::with_models(folder, roomy(), Models { embedders, reranker: None, picker: None }).await;
+    app.text_file(box_id, &key, "b.txt", "Zebras are striped.").await;
+    let asked = json!({"query": "zebras", "explain": true});
+    let found = search(&app, box_id, &key, asked.clone()).await;
+    let by = |found: &Answer| found.body["data"]["documents"][0]["models"][0]["embedder"].clone();
+    assert_eq!((count(&found), by(&found)), (2, json!("fake@1")));
+
+    let report = reindexed(&app, box_id, ReindexAction::Rebuild).await;
+    assert_eq!((&report["modelBefore"], &report["model"]), (&json!("fake@1"), &json!("renamed@2")));
+    let found = search(&app, box_id, &key, asked).await;
+    assert_eq!((count(&found), by(&found)), (2, json!("renamed@2")));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
