@@ -26,13 +26,13 @@ def unit(rows):
     return rows / np.maximum(np.linalg.norm(rows, axis=-1, keepdims=True), 1e-12)
 
 
-def passages(data):
+def passages(data, sets=SETS, each=EACH):
     """The first so many of each set."""
-    taken = dict.fromkeys(SETS, 0)
+    taken = dict.fromkeys(sets, 0)
     with gzip.open(f"{data}/training/passages.jsonl.gz", "rt", encoding="utf-8") as file:
         for line in file:
             passage = json.loads(line)
-            if taken.get(passage["set"], EACH) < EACH:
+            if taken.get(passage["set"], each) < each:
                 taken[passage["set"]] += 1
                 yield passage["text"]
 

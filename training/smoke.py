@@ -143,6 +143,8 @@ def main():
     step("read", work, start, f"{folder}/models/quire-rerank-1", f"{work}/staged", f"{work}/scores")
     step("report", f"{work}/scores")
     step("calibrate", f"{work}/scores")
+    step("longer", work, "docs")
+    step("gte_fit", f"{work}/scores", f"{work}/weighing.json")
     print("all steps run")
 
 

@@ -402,21 +402,25 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_embedder_that_ships_gives_nearly_the_same_vectors_on_every_path() {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/quire-embed-1");
+    async fn the_embedders_that_ship_give_nearly_the_same_vectors_on_every_path() {
         let texts = [
             "How long is the warranty?",
             "Revenue rose from 4.1 to 4.6 million euros, of which services were 31%; see note 12 for the segments.",
             "fn main() { println!(\"{}\", std::env::args().count()); }",
             "Die Garantie beträgt drei Jahre ab dem Tag der Lieferung.",
         ];
-        let exact = LocalEmbedder::load(&folder, &options(Some(runtime::Path::Portable))).unwrap();
-        for path in runtime::Path::ALL.into_iter().filter(|path| path.available()) {
-            let embedder = LocalEmbedder::load(&folder, &options(Some(path))).unwrap();
-            for text in texts {
-                let cosine = cosine(&one(&embedder, text).await.vector, &one(&exact, text).await.vector);
-                println!("{path:?} {cosine}");
-                assert!(cosine > 0.995, "{path:?}: {cosine} for {text}");
+        // What all vectors of the second have in common is taken from them, so that the rest shows every error twice.
+        for (name, least) in [("quire-embed-1", 0.995), ("quire-embed-2", 0.99)] {
+            let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models").join(name);
+            let exact = LocalEmbedder::load(&folder, &options(Some(runtime::Path::Portable))).unwrap();
+            assert_eq!((exact.id(), exact.dimensions(), exact.max_tokens()), (name, 384, 254));
+            for path in runtime::Path::ALL.into_iter().filter(|path| path.available()) {
+                let embedder = LocalEmbedder::load(&folder, &options(Some(path))).unwrap();
+                for text in texts {
+                    let cosine = cosine(&one(&embedder, text).await.vector, &one(&exact, text).await.vector);
+                    println!("{name} {path:?} {cosine}");
+                    assert!(cosine > least, "{name} on {path:?}: {cosine} for {text}");
+                }
             }
         }
     }

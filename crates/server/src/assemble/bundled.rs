@@ -29,6 +29,12 @@ const FILES: &[Bundled] = bundled![
     "quire-embed-1/model.safetensors",
     "quire-embed-1/quire.json",
     "quire-embed-1/tokenizer.json",
+    "quire-tables-2.safetensors",
+    "quire-embed-2/LICENSE",
+    "quire-embed-2/config.json",
+    "quire-embed-2/model.safetensors",
+    "quire-embed-2/quire.json",
+    "quire-embed-2/tokenizer.json",
     "quire-multi-1/LICENSE",
     "quire-multi-1/config.json",
     "quire-multi-1/model.safetensors",
@@ -113,7 +119,7 @@ mod tests {
         write(data.path(), "quire-rerank-1").unwrap();
         assert_eq!(fs::read(&path).unwrap(), before);
         assert!(root.join("quire-rerank-1/quire.json").is_file());
-        let all = ["quire-embed-1", "quire-multi-1", "quire-rerank-1", "quire-pick-1"];
+        let all = ["quire-embed-1", "quire-embed-2", "quire-multi-1", "quire-rerank-1", "quire-pick-1"];
         assert_eq!(names().collect::<Vec<_>>(), all);
         assert!(compare(&root.join("quire-embed-1"), "quire-embed-1").is_ok());
         fs::write(root.join("quire-embed-1/tokenizer.json"), "damaged").unwrap();
