@@ -91,7 +91,7 @@ test("operators invite, change, switch off, and see how the server is", async ({
   expect((await other.goto("/operator/system")).status()).toBe(403);
   await page.goto("/operator/system");
   for (const heading of ["Health", "Models", "Queue", "Storage"]) await expect(page.getByRole("heading", { name: heading })).toBeVisible();
-  await expect(page.getByText("quire-embed-1")).toBeVisible();
+  await expect(page.getByText("quire-embed-2")).toBeVisible();
   await looksRight(page, info, "system");
   await page.goto("/operator/audit");
   await expect(page.getByRole("row", { name: new RegExp(`Account disabled ${email}`) }).first()).toBeVisible();
