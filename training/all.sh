@@ -21,6 +21,12 @@ data() {
     run vary.py "$work"
     run mine.py "$work" "$work/start"
 }
+# Instead of `data`: with long questions, piles of words and misspelt ones.
+long_data() {
+    run vary.py "$work"
+    run lengthen.py "$work"
+    run mine.py "$work" "$work/start"
+}
 stages() {
     run score.py "$work" "$work/start" ../models/quire-embed-1 "$work/staged_v" --purpose validation
     run score.py "$work" "$work/start" ../models/quire-embed-1 "$work/staged_t" --purpose test
@@ -47,6 +53,21 @@ shipping() {
     run quantize.py "$work/cross_${SEED:-2}.st" "$work/cross_q${SEED:-2}.st"
     run read.py "$work" "$work/start" "$work/cross_q${SEED:-2}.st" "$work/staged_t" "$work/scores_t${SEED:-2}"
     run report.py "$work/scores_t${SEED:-2}"
+}
+# Tried, and not shipped (MODEL_CARD.md). After long_data and teacher: a student of twelve layers, from the gte-small in GTE.
+deeper() {
+    run prepare.py "$GTE" "$work/deep"
+    run train_cross.py "$work" "$work/deep" "$work/deep_v.st" --taught "$work/taught.npz" --versions "$work/start" \
+        --leave-out validation --steps 2871
+    run train_cross.py "$work" "$work/deep" "$work/deep_2.st" --taught "$work/taught.npz" --versions "$work/start" \
+        --init "$work/deep_v.st" --rate 6e-5 --seed 2 --steps 5613
+}
+# Tried, and not shipped. After long_data: quire-rerank-1 as its own teacher, for questions asked at length.
+longer() {
+    run prepare.py ../models/quire-rerank-1 "$work/rerank"
+    run teach.py "$work" "$work/start" "$work/rerank/start.safetensors" "$work/taught_long.npz" --list 10 --sure
+    run train_cross.py "$work" "$work/start" "$work/long.st" --taught "$work/taught_long.npz" --versions "$work/start" \
+        --init "$work/rerank/start.safetensors" --rate 3e-5 --seed 2 --steps 2368
 }
 # What ships, in 8 bits; and the constants of crates/engine/src/search/calibrate.rs.
 export_models() {

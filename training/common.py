@@ -10,7 +10,7 @@ import torch
 
 import text
 from model import DEVICE, CrossEncoder, Encoder, load, pooled
-from tokens import Tokens, by_budget, singles, tokenizer
+from tokens import QUERY_TOKENS, Tokens, by_budget, singles, tokenizer
 
 STARTED = time.time()
 PASSAGE_TOKENS = 208  # special ones included: a chunk of 200 and a few more
@@ -31,7 +31,7 @@ def corpus(work, model_folder):
     made = lambda texts, most: (lambda: Tokens.of(tokenizer(model_folder), texts(), most))
     passage_texts = lambda: [passage["text"] for passage in text.read_lines(f"{work}/passages.jsonl.gz")]
     passage_tokens = Tokens.cached(f"{work}/passages.npz", made(passage_texts, 300))
-    query_tokens = Tokens.cached(f"{work}/queries.npz", made(lambda: [query["query"] for query in queries], 64))
+    query_tokens = Tokens.cached(f"{work}/queries.npz", made(lambda: [query["query"] for query in queries], QUERY_TOKENS))
     return queries, passage_tokens, query_tokens
 
 
@@ -56,7 +56,7 @@ def vectors(model, tokens, most=PASSAGE_TOKENS):
     found = torch.zeros(len(tokens.lengths), 384, device=DEVICE)
     for group in by_budget(np.minimum(tokens.lengths, most)):
         packed = singles(tokens, group, most)
-        found[torch.as_tensor(group).to(DEVICE)] = pooled(model(packed), packed)
+        found[torch.as_tensor(group).to(DEVICE)] = model.centred(pooled(model(packed), packed))
     return found
 
 

@@ -1,6 +1,6 @@
-"""The encoder of all-MiniLM-L6-v2 in plain PyTorch, over sequences packed one after the other, and its heads.
+"""The encoder of all-MiniLM-L6-v2 and gte-small in plain PyTorch, over sequences packed one after the other, and its heads.
 
-The embedding tables are frozen as 8-bit steps with one scale a row: both shipped models share one copy of them, and are
+The embedding tables are frozen as 8-bit steps with one scale a row: shipped models share one copy of them, and are
 trained on exactly the numbers that ship. The teacher, all-mpnet-base-v2, is the same encoder, wider and deeper and with a
 bias by distance in its attention; sizes are read off the weights.
 """
@@ -18,7 +18,7 @@ except ImportError:  # older than 2.10
     varlen_attn = None
 
 VARLEN = [varlen_attn] if varlen_attn else []  # emptied where the kernel does not run
-LAYERS, HEADS, WIDTH, INNER, EPSILON = 6, 12, 384, 1536, 1e-12  # of what ships; the teacher has as many heads
+HEADS, WIDTH, INNER, EPSILON = 12, 384, 1536, 1e-12  # of what ships; the teacher has as many heads
 GROUPS = 4  # of like length, where attention needs padding: more are more calls, fewer are more padding
 TABLES = ("word_embeddings", "position_embeddings", "token_type_embeddings")
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
@@ -40,6 +40,11 @@ def dense(weights, name):
     """A tensor as f32, whether it is stored as 8-bit steps or not."""
     value = weights[name]
     return value.float() * weights[name + ".scale"][:, None] if value.dtype == torch.int8 else value.float()
+
+
+def layers(weights):
+    """How many a checkpoint has."""
+    return 1 + max(int(name.split(".")[2]) for name in weights if name.startswith("encoder.layer."))
 
 
 def compact(weights):
@@ -96,12 +101,11 @@ def attend(joined, packed, relative=None):
         except RuntimeError as error:
             print("no attention over packed sequences here:", error, file=sys.stderr)
             VARLEN.clear()
-    whole = whole_attention if relative is None else plain_attention  # with such a bias the former falls back to f32
     there, back, groups = padding(packed, relative, joined.dtype)
     wide, found = Moved.apply(joined, there, back).split([count * longest for count, longest, _ in groups]), []
     for part, (count, longest, bias) in zip(wide, groups):
         query, key, value = part.view(count, longest, *part.shape[1:]).permute(2, 0, 3, 1, 4)
-        found.append(whole(query, key, value, attn_mask=bias).transpose(1, 2).reshape(len(part), -1))
+        found.append(whole_attention(query, key, value, attn_mask=bias).transpose(1, 2).reshape(len(part), -1))
     return Moved.apply(torch.cat(found), back, there)
 
 
@@ -138,7 +142,7 @@ def padding(packed, relative, kind):
             bias = torch.zeros(inside.shape, device=lengths.device).masked_fill(~inside, -1e4)[:, None, None]
             if relative is not None:
                 bias = bias + relative.float()[bucket(place[None] - place[:, None])].permute(2, 0, 1)[None]
-            groups.append((len(group), longest, bias.to(kind)))
+            groups.append((len(group), longest, bias.to(kind).contiguous()))  # else no fast kernel takes it
         there = torch.cat(there)
         back = torch.empty(packed.total, dtype=torch.long, device=there.device)
         held = (there >= 0).nonzero().squeeze(1)
@@ -162,9 +166,10 @@ class Encoder(nn.Module):
             self.register_buffer(table, dense(weights, f"embeddings.{table}.weight").to(PRECISION), persistent=False)
         for part in ("weight", "bias"):
             self.register_buffer(f"norm_{part}", weights[f"embeddings.LayerNorm.{part}"].float(), persistent=False)
-        count = 1 + max(int(name.split(".")[2]) for name in weights if name.startswith("encoder.layer."))
-        self.layers = nn.ModuleList(nn.ParameterDict(self.layer(weights, index)) for index in range(count))
+        self.layers = nn.ModuleList(nn.ParameterDict(self.layer(weights, index)) for index in range(layers(weights)))
         self.register_buffer("relative", weights.get("encoder.relative"), persistent=False)
+        for kind in ("vector", "tokens"):
+            self.register_buffer(f"centre_{kind}", weights.get(f"centre.{kind}"), persistent=False)
 
     @staticmethod
     def layer(weights, index):
@@ -184,6 +189,11 @@ class Encoder(nn.Module):
             joined = STEPS["project"](x, *parts[:2])
             x = STEPS["finish"](x, attend(joined, packed, self.relative), *parts[2:], drop)
         return x
+
+    def centred(self, unit, kind="vector"):
+        """Unit vectors without what all of them share, where the checkpoint says what that is."""
+        centre = getattr(self, f"centre_{kind}")
+        return unit if centre is None else F.normalize(unit - centre, dim=-1)
 
     def named(self):
         """The layers' weights by the names that checkpoints use."""

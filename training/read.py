@@ -12,7 +12,7 @@ import numpy as np
 from common import cross_encoder, log, read_json
 from fusion import AT
 from teach import score
-from tokens import Tokens, tokenizer
+from tokens import QUERY_TOKENS, Tokens, tokenizer
 
 CROSS_TOKENS = 320
 
@@ -48,7 +48,7 @@ def main():
         table, judged = held["table"], read_json(f"{options.work}/sets/{name}.json.gz")
         edges = np.searchsorted(table[:, 0], np.arange(len(held["ideal"]) + 1))
         places = np.concatenate([low + best(table[low:high], options.depth) for low, high in zip(edges, edges[1:]) if high > low])
-        chunk_tokens, query_tokens = Tokens.of(tokens, judged["chunks"], CROSS_TOKENS), Tokens.of(tokens, judged["queries"], 64)
+        chunk_tokens, query_tokens = Tokens.of(tokens, judged["chunks"], CROSS_TOKENS), Tokens.of(tokens, judged["queries"], QUERY_TOKENS)
         asked, chunks = table[places, AT["query"]].astype(int), table[places, AT["chunk"]].astype(int)
         table[:, AT["logit"]] = np.nan
         table[places, AT["logit"]] = score(cross, query_tokens, asked, chunk_tokens, chunks, CROSS_TOKENS)

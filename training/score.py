@@ -16,7 +16,7 @@ import torch.nn.functional as F
 from common import Bm25, PASSAGE_TOKENS, encoder, log, read_json, vectors
 from model import DEVICE
 from packing import packed as pack
-from tokens import Tokens, by_budget, singles, tokenizer
+from tokens import QUERY_TOKENS, Tokens, by_budget, singles, tokenizer
 from train_late import query_rows
 
 RECALLED = 100
@@ -29,7 +29,7 @@ def token_vectors(model, tokens, which):
     for group in by_budget(np.minimum(tokens.lengths[which], PASSAGE_TOKENS)):
         places = np.asarray(which)[group]
         packed = singles(tokens, places, PASSAGE_TOKENS)
-        hidden = F.normalize(model(packed).float(), dim=1).cpu().numpy()
+        hidden = model.centred(F.normalize(model(packed).float(), dim=1), "tokens").cpu().numpy()
         bounds = packed.bounds.cpu().numpy()
         ids = packed.ids.cpu().numpy()
         for row, place in enumerate(places):
@@ -56,8 +56,9 @@ def late(model, query_tokens, chunk_tokens, candidates, forms):
     held = token_vectors(model, chunk_tokens, needed)
     rows, counts = [], []
     for group in np.array_split(np.arange(len(query_tokens.lengths)), max(1, len(query_tokens.lengths) // 256)):
-        packed = singles(query_tokens, group, 66)
+        packed = singles(query_tokens, group, QUERY_TOKENS + 2)
         some, some_counts = query_rows(model(packed), packed)
+        some = model.centred(some, "tokens")
         rows += list(some)
         counts += list(some_counts)
     found = {}
@@ -85,7 +86,7 @@ def trust(ids):
 def features(judged, start, old, new, stems):
     tokens = tokenizer(start)
     chunk_tokens = Tokens.of(tokens, judged["chunks"], PASSAGE_TOKENS - 2)
-    query_tokens = Tokens.of(tokens, judged["queries"], 64)
+    query_tokens = Tokens.of(tokens, judged["queries"], QUERY_TOKENS)
     owner = np.array(judged["owner"])
     words = Bm25(judged["chunks"], stems[judged["language"]], judged["language"]).scores(judged["queries"]).cpu().numpy()
     cosines = {name: (vectors(model, query_tokens) @ vectors(model, chunk_tokens).T).cpu().numpy()

@@ -125,13 +125,14 @@ def main():
     start_folder(start)
     print(data(work), "passages")
     step("vary", work)
+    step("lengthen", work)
     step("mine", work, start)
     teacher(f"{work}/teacher.st")
     few = "--batch", 6, "--list", 4
     step("train_cross", work, f"{work}/teacher.st", f"{work}/taught_teacher.st", "--steps", 6, *few)
     step("teach", work, start, f"{work}/taught_teacher.st", f"{work}/taught.npz", "--list", 4, "--most", 20)
-    falls("cross-encoder", step("train_cross", work, start, f"{work}/cross.st", "--taught", f"{work}/taught.npz", "--steps", 21, *few,
-                                "--rate", 3e-4))
+    falls("cross-encoder", step("train_cross", work, start, f"{work}/cross.st", "--taught", f"{work}/taught.npz", "--versions", start,
+                                "--steps", 21, *few, "--rate", 3e-4))
     falls("late interaction", step("train_late", work, start, f"{work}/taught.npz", f"{work}/late.st", "--steps", 9, "--batch", 6,
                                    "--list", 4, "--rate", 3e-5))
     picks(work)

@@ -8,7 +8,8 @@ from tokenizers import Tokenizer
 from model import DEVICE
 
 CLS, SEP = 101, 102
-QUERY_TOKENS = 64
+QUERY_TOKENS = 224  # the runtime reads up to 254 of them beside a passage
+SHORT_QUERY = 64  # a longer one takes no room from the passage
 
 
 class Tokens:
@@ -35,6 +36,9 @@ class Tokens:
         made = make()
         np.savez(path, ids=made.ids.cpu().numpy(), lengths=made.lengths)
         return made
+
+    def followed_by(self, others):
+        return Tokens(torch.cat([self.ids, others.ids]).cpu().numpy(), np.concatenate([self.lengths, others.lengths]))
 
     def of_text(self, at):
         start = self.starts[at]
@@ -77,9 +81,9 @@ def singles(texts, which, most):
 
 
 def pairs(queries, which_queries, passages, which_passages, most):
-    """[CLS] query [SEP] passage [SEP]"""
+    """[CLS] query [SEP] passage [SEP]; `most` tokens where the query is short."""
     first = np.minimum(queries.lengths[which_queries], QUERY_TOKENS)
-    second = np.minimum(passages.lengths[which_passages], most - 3 - first)
+    second = np.minimum(passages.lengths[which_passages], most - 3 - np.minimum(first, SHORT_QUERY))
     packed = Packed(first + second + 3)
     place, owner = packed.place, packed.owner
     length = torch.as_tensor(first).to(DEVICE)[owner]

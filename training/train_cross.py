@@ -4,7 +4,7 @@ Usage: python training/train_cross.py WORK START OUT [--taught TAUGHT] [--leave-
 Listwise softmax over one positive and nine hard negatives, and a little binary loss that keeps the logit's zero where right
 and wrong balance. START may be a folder or one checkpoint, such as the teacher's. With --taught, the lists and scores that
 teach.py wrote are followed: the teacher's order counts most, and a negative that it puts above the positive is not held
-against the student.
+against the student. With --versions, a question that lengthen.py made a version of is asked that way half of the time.
 """
 import argparse
 import os
@@ -17,10 +17,11 @@ import torch.nn.functional as F
 
 import build_data
 import model as models
+import text
 from common import chosen_queries, corpus, log
 from descent import add_arguments, descend
 from model import DEVICE, CrossEncoder
-from tokens import pairs
+from tokens import QUERY_TOKENS, Tokens, pairs, tokenizer
 
 PAIR_TOKENS = 288
 SOFTENED = 2.0  # the temperature at which the teacher is followed
@@ -82,6 +83,20 @@ class Taught:
         return np.take_along_axis(self.passages[rows], columns, 1), np.take_along_axis(self.scores[rows], columns, 1)
 
 
+class Versions:
+    """Other ways in which questions are asked, in place of them half of the time."""
+
+    def __init__(self, work, folder, queries, query_tokens, seed):
+        found = text.read_lines(f"{work}/versions.jsonl.gz")
+        more = Tokens.of(tokenizer(folder), [version["query"] for version in found], QUERY_TOKENS)
+        self.tokens = query_tokens.followed_by(more)
+        self.place = {version["of"]: len(queries) + at for at, version in enumerate(found)}
+        self.rng = random.Random(seed)
+
+    def of(self, batch):
+        return [self.place[at] if at in self.place and self.rng.random() < 0.5 else at for at in batch]
+
+
 def list_loss(scores, taught=None):
     """The positive is first in every list."""
     wanted = torch.zeros_like(scores)
@@ -101,6 +116,7 @@ def main():
         arguments.add_argument(name)
     arguments.add_argument("--leave-out", choices=["validation", "none"], default="none")
     arguments.add_argument("--taught", help="what teach.py wrote")
+    arguments.add_argument("--versions", help="a folder with the tokenizer, to ask in the words of lengthen.py too")
     add_arguments(arguments, rate=8e-5, batch=64, length=10, seed=1)
     options = arguments.parse_args()
     torch.manual_seed(options.seed)
@@ -111,6 +127,7 @@ def main():
     sampler, taught, waiting = Sampler(queries, lists, options.seed), None, []
     if options.taught:
         taught = Taught(options.taught, options.seed)
+    versions = Versions(options.work, options.versions, queries, query_tokens, options.seed) if options.versions else None
     epoch = lambda rng: [at for at in chosen_queries(queries, lists, left_out(options.leave_out), rng)
                          if taught is None or at in taught.place]
     log("queries", len(epoch(random.Random(0))))
@@ -125,7 +142,8 @@ def main():
             scores_taught = torch.as_tensor(scores_taught).to(DEVICE)
         else:
             drawn = np.array([sampler.draw(at, options.list) for at in batch])
-        packed = pairs(query_tokens, np.repeat(batch, options.list), passage_tokens, drawn.ravel(), PAIR_TOKENS)
+        asked, tokens = (versions.of(batch), versions.tokens) if versions else (batch, query_tokens)
+        packed = pairs(tokens, np.repeat(asked, options.list), passage_tokens, drawn.ravel(), PAIR_TOKENS)
         scores = network(packed).view(len(batch), options.list)
         return list_loss(scores, scores_taught), lambda: f"right {(scores.argmax(1) == 0).float().mean().item():.2f}"
 
