@@ -92,8 +92,9 @@ impl fmt::Debug for ApiKey {
     }
 }
 
-/// What a program gets its next access token with. One half stays the same for as long as it is allowed to, the other is new
-/// each time: an old one is thus known for what it is without a record of every one that there was.
+/// What a program gets its next access token with.
+///
+/// One half stays the same for as long as the program is let in, the other is new each time: an old one is thus known for what it is without a record of every one that there was.
 #[derive(Clone, PartialEq, Eq)]
 pub struct RefreshToken {
     family: ApiKey,

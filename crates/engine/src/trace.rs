@@ -122,8 +122,9 @@ mod tests {
         assert_eq!(here(), None);
         let place = Place::new(true);
         assert_eq!(place.around(async { here() }).await, Some(place));
-        let later = place.around(async { carried(async { here() }) }).await;
-        assert_eq!(later.await, Some(place));
+        let mut later = None;
+        place.around(async { later = Some(carried(async { here() })) }).await;
+        assert_eq!(later.unwrap().await, Some(place));
         assert_eq!(carried(async { here() }).await, None);
     }
 }
