@@ -200,6 +200,17 @@ mod tests {
     }
 
     #[test]
+    fn the_end_of_a_long_query_counts() {
+        let (passage, unlike) = (rows(1, 40, 384), rows(2, 120, 384));
+        let packed = pack(&passage, &(0..40).collect::<Vec<_>>());
+        let ids: Vec<u32> = (0..120).collect();
+        let like = [&unlike[..80 * 384], &passage].concat();
+        let [like, unlike] =
+            [like, unlike].map(|query| Query::new(&query, &ids).similarity(&packed).unwrap());
+        assert!(like > unlike + 0.2, "{like} is hardly more than {unlike}");
+    }
+
+    #[test]
     fn a_passage_never_takes_more_than_four_kilobytes() {
         let passage = rows(3, 250, 384);
         let packed = pack(&passage, &(0..250).map(|id| id % 200).collect::<Vec<_>>());
