@@ -160,7 +160,7 @@ impl Call {
         let mut span = self.app.spans.below(parent, known, Kind::Internal);
         span.set("mcp.method.name", known);
         span.set("mcp.protocol.version", era.version());
-        let answered = span.around(self.dispatch(era, message)).await;
+        let answered = span.around(Box::pin(self.dispatch(era, message))).await;
         if answered.is_err() {
             span.fail();
         }

@@ -254,12 +254,12 @@ async fn answer(asked: Asked) -> Result<Response, Fault> {
     request.only = Narrowing::by(filter).only(&app, &readings, request.only.take()).await?;
     let found = Arc::new(Mutex::new(Found::default()));
     let mut written = Written::new(&readings, body, question, id, found.clone());
-    let answering = trace::carried(async move {
+    let answering = trace::carried(Box::pin(async move {
         let answering = app.chat.ask_across(&readings, request, turn).await?;
         let files = files_of(&app, &readings, answering.passages()).await?;
         *found.lock() = Found::of(answering.passages(), &files);
         Ok::<_, Fault>(answering)
-    });
+    }));
     if stream {
         return Sending::new(written, audience, id).stream(answering, charge).await;
     }
