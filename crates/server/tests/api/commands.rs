@@ -302,6 +302,34 @@ async fn a_box_is_searched_measured_and_reindexed_by_commands() {
     let page = std::fs::read_to_string(&report).unwrap();
     assert!(page.contains("<svg") && page.contains("cars.txt, page 1") && !page.contains("http"));
 
+    let lines = [
+        r#"{"question": "How often does the engine need new oil?", "facts": ["twenty thousand kilometres"], "relevant": ["cars.txt"]}"#,
+        r#"{"question": "How often does the engine need new oil?", "answer": "every year"}"#,
+        r#"{"question": "Who is the president of the chess club?", "unanswerable": true}"#,
+    ];
+    std::fs::write(questions, lines.join("\n")).unwrap();
+    let measured = client(&["eval", "Papers", questions, "--answers", "--html", html, "--json"]);
+    let measured: Value = serde_json::from_str(&measured).unwrap();
+    let shares = ["right", "facts", "cited", "refused"].map(|name| measured[name].as_f64().unwrap());
+    assert_eq!((measured["questions"].as_u64(), shares), (Some(3), [2.0 / 3.0, 0.5, 1.0, 1.0]), "{measured}");
+    let page = std::fs::read_to_string(&report).unwrap();
+    assert!(page.contains("<svg") && page.contains("lacks “every year”") && !page.contains("http"), "{page}");
+
+    // What found nothing is an evaluation set now.
+    let log = papers.path().join("asked.jsonl");
+    let log = log.to_str().unwrap();
+    let permissions = "search,read,manage";
+    let manager = json(data, &["key", "add", "--user", "ada@example.org", "--permissions", permissions]);
+    let manager = manager["key"].as_str().unwrap();
+    let written: Value =
+        serde_json::from_str(&client(&["eval", "Papers", log, "--from-log", "--json", "--key", manager]))
+            .unwrap();
+    let asked = std::fs::read_to_string(log).unwrap();
+    assert_eq!(written["questions"], asked.lines().count(), "{written}");
+    let chess = asked.lines().find(|line| line.contains("chess club")).unwrap();
+    assert!(chess.contains(r#""unanswerable":true"#), "{chess}");
+    client(&["eval", "Papers", log, "--answers"]);
+
     // The server does it, since it has the store.
     let reindexed = json(data, &["reindex", "Papers"]);
     assert_eq!((&reindexed["files"], &reindexed["model"]), (&3.into(), &reindexed["modelBefore"]));

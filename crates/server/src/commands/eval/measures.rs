@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::{
     Outcome, output,
     questions::{Question, Target},
+    report,
 };
 
 /// How deep recall is looked at.
@@ -31,16 +32,13 @@ impl Summary {
         let mean = |value: &dyn Fn(&Outcome) -> f64| {
             outcomes.iter().map(value).sum::<f64>() / outcomes.len().max(1) as f64
         };
-        let mut times: Vec<Duration> = outcomes.iter().map(|outcome| outcome.took).collect();
-        times.sort();
-        let percentile = |share: f64| times[((times.len() - 1) as f64 * share).round() as usize];
         Summary {
             questions: outcomes.len(),
             hit: DEPTHS.map(|depth| mean(&|o| f64::from(first(o).is_some_and(|rank| rank <= depth)))),
             recall: DEPTHS.map(|depth| mean(&|o| recall(&o.question, &o.found, depth))),
             ndcg: mean(&|o| ndcg(&o.question, &o.found, 10)),
             mrr: mean(&|o| first(o).map_or(0.0, |rank| 1.0 / rank as f64)),
-            latency: [0.5, 0.9, 0.99].map(percentile),
+            latency: report::percentiles(outcomes.iter().map(|outcome| outcome.took)),
             units: outcomes.iter().map(|outcome| outcome.units).sum(),
         }
     }
@@ -128,7 +126,7 @@ mod tests {
     }
 
     fn outcome(relevant: Vec<Target>, found: Vec<Target>) -> Outcome {
-        let question = Question { text: "q".into(), relevant };
+        let question = Question { text: "q".into(), relevant, facts: Vec::new(), unanswerable: false };
         Outcome { question, found, took: Duration::from_millis(5), units: 2 }
     }
 

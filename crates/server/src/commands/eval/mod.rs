@@ -1,10 +1,15 @@
-//! `quire eval`: how well searches of a box work, with questions whose answers are known.
+//! `quire eval`: how well searches and answers of a box work, with questions whose answers are known.
 
+mod answers;
+mod log;
 mod measures;
 mod questions;
 mod report;
 
-use std::{path::PathBuf, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use clap::Args;
 use engine::Fault;
@@ -29,6 +34,12 @@ pub(super) struct Eval {
     /// Questions, one JSON object per line
     #[arg(value_name = "QUESTIONS.jsonl")]
     questions: PathBuf,
+    /// Measure answers instead of searches
+    #[arg(long)]
+    answers: bool,
+    /// Write QUESTIONS.jsonl instead: the questions that the box did not answer well, each with what is found now
+    #[arg(long, conflicts_with_all = ["answers", "html"])]
+    from_log: bool,
     /// Write a report with plots, one HTML file
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
@@ -42,7 +53,12 @@ const FORMAT: &str = "A line of QUESTIONS.jsonl names what should be found, by f
   {\"question\": \"How long is the warranty?\", \"relevant\": [\"warranty.pdf#page=3\"]}
   {\"question\": \"Who pays?\", \"relevant\": [{\"file\": \"terms.docx\", \"grade\": 2}, \"faq.md\"]}
   {\"question\": \"What is covered?\", \"truth\": \"All parts are covered. [warranty.pdf#page=4]\"}
-Without a page any page of the file counts. Every question is one search and costs its units.";
+Without a page any page of the file counts. Every question is one search and costs its units.
+
+With --answers a line says what the answer must say, or that there is none; each question is one answer and costs its units:
+  {\"question\": \"How long is the warranty?\", \"facts\": [\"36 months\"], \"relevant\": [\"warranty.pdf#page=3\"]}
+  {\"question\": \"Who pays?\", \"answer\": [\"the buyer\", \"the customer\"]}
+  {\"question\": \"Who founded the company?\", \"unanswerable\": true}";
 
 /// The result of one question.
 struct Outcome {
@@ -54,25 +70,44 @@ struct Outcome {
 }
 
 pub(super) async fn run(global: &Global, eval: Eval) -> Result<(), Fault> {
-    let questions = questions::read(&eval.questions)?;
     let api = eval.connection.open(global)?;
+    if eval.from_log {
+        let box_id = api.find_box(&eval.r#box).await?;
+        return log::write(global, &api, &box_id, &eval).await;
+    }
+    let questions = questions::read(&eval.questions, eval.answers)?;
     let box_id = api.find_box(&eval.r#box).await?;
-    let bar = output::started(global.json, output::bar("Searching", "questions"));
+    let doing = if eval.answers { "Asking" } else { "Searching" };
+    let bar = output::started(global.json, output::bar(doing, "questions"));
     bar.set_length(questions.len() as u64);
-    let mut outcomes = Vec::with_capacity(questions.len());
-    for question in questions {
-        outcomes.push(ask(&api, &box_id, &eval.how, question).await?);
-        bar.inc(1);
-    }
+    let (html, value, table) = if eval.answers {
+        let mut outcomes = Vec::with_capacity(questions.len());
+        for question in questions {
+            outcomes.push(answers::ask(&api, &box_id, question).await?);
+            bar.inc(1);
+        }
+        let summary = answers::Summary::of(&outcomes);
+        (answers::html(&eval.r#box, &summary, &outcomes), summary.json(), summary.table())
+    } else {
+        let mut outcomes = Vec::with_capacity(questions.len());
+        for question in questions {
+            outcomes.push(ask(&api, &box_id, &eval.how, question).await?);
+            bar.inc(1);
+        }
+        let summary = Summary::of(&outcomes);
+        (report::html(&eval.r#box, &summary, &outcomes), summary.json(), summary.table())
+    };
     bar.finish_and_clear();
-    let summary = Summary::of(&outcomes);
     if let Some(path) = &eval.html {
-        let html = report::html(&eval.r#box, &summary, &outcomes);
-        std::fs::write(path, html)
-            .map_err(|error| local(anyhow::anyhow!("cannot write {}: {error}", path.display())))?;
+        write(path, &html)?;
     }
-    output::print(global.json, &summary.json(), &summary.table());
+    output::print(global.json, &value, &table);
     Ok(())
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Fault> {
+    std::fs::write(path, text)
+        .map_err(|error| local(anyhow::anyhow!("cannot write {}: {error}", path.display())))
 }
 
 async fn ask(api: &Api, box_id: &str, how: &How, question: Question) -> Result<Outcome, Fault> {
@@ -81,12 +116,8 @@ async fn ask(api: &Api, box_id: &str, how: &How, question: Question) -> Result<O
     let passages = data["documents"][0]["documents"].as_array().cloned().unwrap_or_default();
     let mut found: Vec<Target> = Vec::new();
     for passage in &passages {
-        let target = Target {
-            file: passage["fileName"].as_str().unwrap_or_default().to_string(),
-            page: passage["page"].as_u64(),
-            grade: 0.0,
-        };
-        if !found.iter().any(|other| other.file == target.file && other.page == target.page) {
+        let target = Target::found(passage);
+        if !found.contains(&target) {
             found.push(target);
         }
     }

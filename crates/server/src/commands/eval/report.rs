@@ -1,6 +1,6 @@
 //! The report: one HTML file with plots, nothing fetched from anywhere.
 
-use std::fmt::Write;
+use std::{fmt::Write, time::Duration};
 
 use super::{
     Outcome,
@@ -12,18 +12,25 @@ h1,h2{font-weight:600}table{border-collapse:collapse}td,th{padding:.3rem .8rem;b
 svg{max-width:100%;height:auto}svg text{font:12px system-ui,sans-serif;fill:currentColor}.bar{fill:#3b6fd4}.miss{color:#b3261e}
 @media(prefers-color-scheme:dark){body{color:#e6e9f0;background:#12151c}td,th{border-color:#2c3342}.bar{fill:#7aa2f7}.miss{color:#ff8a80}}";
 
-/// The whole report.
-pub(super) fn html(name: &str, summary: &Summary, outcomes: &[Outcome]) -> String {
+/// The beginning of a report: its title and its figures.
+pub(super) fn head(title: &str, rows: &[(String, String)]) -> String {
     let mut page = format!(
         "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">\
-         <title>Search in {0}</title><style>{STYLE}</style><h1>Search in {0}</h1>",
-        escaped(name)
+         <title>{0}</title><style>{STYLE}</style><h1>{0}</h1>",
+        escaped(title)
     );
     page.push_str("<table>");
-    for (name, value) in summary.rows() {
+    for (name, value) in rows {
         let _ = write!(page, "<tr><th scope=\"row\">{name}</th><td>{value}</td></tr>");
     }
-    page.push_str("</table><h2>Found among the first</h2>");
+    page.push_str("</table>");
+    page
+}
+
+/// The whole report of searches.
+pub(super) fn html(name: &str, summary: &Summary, outcomes: &[Outcome]) -> String {
+    let mut page = head(&format!("Search in {name}"), &summary.rows());
+    page.push_str("<h2>Found among the first</h2>");
     let hits = DEPTHS.iter().zip(summary.hit);
     page.push_str(&bars(
         &hits.map(|(depth, share)| (depth.to_string(), share * 100.0)).collect::<Vec<_>>(),
@@ -32,7 +39,7 @@ pub(super) fn html(name: &str, summary: &Summary, outcomes: &[Outcome]) -> Strin
     page.push_str("<h2>Rank of the first right place</h2>");
     page.push_str(&bars(&ranks(outcomes), ""));
     page.push_str("<h2>Latency</h2>");
-    page.push_str(&bars(&latencies(outcomes), ""));
+    page.push_str(&bars(&latencies(outcomes.iter().map(|outcome| outcome.took)), ""));
     page.push_str(
         "<h2>Questions</h2><table><tr><th>Question<th>Should find<th>Found first<th>Rank<th>ms</tr>",
     );
@@ -62,22 +69,38 @@ fn ranks(outcomes: &[Outcome]) -> Vec<(String, f64)> {
     bars
 }
 
-/// How many searches took how long, in steps that double.
-fn latencies(outcomes: &[Outcome]) -> Vec<(String, f64)> {
+/// How many calls took how long, in steps that double.
+pub(super) fn latencies(times: impl Iterator<Item = Duration>) -> Vec<(String, f64)> {
+    let times: Vec<f64> = times.map(|time| time.as_secs_f64() * 1e3).collect();
     let mut bars = Vec::new();
     let mut from = 0.0;
     for to in [2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0, f64::INFINITY] {
-        let within = |o: &&Outcome| (from..to).contains(&(o.took.as_secs_f64() * 1e3));
         let name = if to.is_finite() { format!("< {to} ms") } else { format!("≥ {from} ms") };
-        bars.push((name, outcomes.iter().filter(within).count() as f64));
+        bars.push((name, times.iter().filter(|time| (from..to).contains(*time)).count() as f64));
         from = to;
     }
     bars
 }
 
+/// The 50th, 90th and 99th percentile; there is at least one time.
+pub(super) fn percentiles(times: impl Iterator<Item = Duration>) -> [Duration; 3] {
+    let mut times: Vec<Duration> = times.collect();
+    times.sort();
+    [0.5, 0.9, 0.99].map(|share| times[((times.len() - 1) as f64 * share).round() as usize])
+}
+
 /// A bar chart.
-fn bars(values: &[(String, f64)], unit: &str) -> String {
-    let (width, height, room) = (64.0, 160.0, 24.0);
+pub(super) fn bars(values: &[(String, f64)], unit: &str) -> String {
+    chart(values, unit, 64.0)
+}
+
+/// A bar chart with room for longer names.
+pub(super) fn wide_bars(values: &[(String, f64)], unit: &str) -> String {
+    chart(values, unit, 128.0)
+}
+
+fn chart(values: &[(String, f64)], unit: &str, width: f64) -> String {
+    let (height, room) = (160.0, 24.0);
     let most = values.iter().map(|(_, value)| *value).fold(1.0, f64::max);
     let total = width * values.len() as f64;
     let mut svg =
@@ -103,6 +126,6 @@ fn bars(values: &[(String, f64)], unit: &str) -> String {
     svg
 }
 
-fn escaped(text: &str) -> String {
+pub(super) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

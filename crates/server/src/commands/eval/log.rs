@@ -1,0 +1,63 @@
+//! `quire eval --from-log`: the questions that a box did not answer well, as a file of questions to be completed by hand.
+
+use engine::Fault;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::{Api, Eval, Global, ask, output, questions::Question};
+
+/// Questions that are written at most; more than anybody looks through.
+const MOST: usize = 1_000;
+
+/// Writes what was asked, each question once with the place that is found first now, or as unanswerable.
+pub(super) async fn write(global: &Global, api: &Api, box_id: &str, eval: &Eval) -> Result<(), Fault> {
+    if eval.questions.exists() {
+        let cause = format!("{} is there already; it is not overwritten", eval.questions.display());
+        return Err(super::local(anyhow::anyhow!(cause)));
+    }
+    let mut lines = String::new();
+    let asked = logged(api, box_id).await?;
+    for entry in &asked {
+        let text = entry["question"].as_str().unwrap_or_default().to_string();
+        let mut line = json!({"question": text, "asked": entry["count"], "outcome": entry["outcome"]});
+        if entry["outcome"] == "unanswered" {
+            line["unanswerable"] = json!(true);
+        } else {
+            let question = Question { text, relevant: Vec::new(), facts: Vec::new(), unanswerable: false };
+            let found = ask(api, box_id, &eval.how, question).await?.found;
+            line["relevant"] = found.iter().take(1).map(place).collect();
+        }
+        lines.push_str(&format!("{line}\n"));
+    }
+    super::write(&eval.questions, &lines)?;
+    let text = format!(
+        "{} questions are in {}; correct what each should find before you measure with it",
+        asked.len(),
+        eval.questions.display()
+    );
+    output::print(global.json, &json!({"questions": asked.len(), "file": eval.questions}), &text);
+    Ok(())
+}
+
+fn place(target: &super::Target) -> Value {
+    json!({"file": target.file, "page": target.page})
+}
+
+/// The questions in the log, latest first.
+async fn logged(api: &Api, box_id: &str) -> Result<Vec<Value>, Fault> {
+    let mut found: Vec<Value> = Vec::new();
+    let mut cursor = String::new();
+    loop {
+        let path = format!("/boxes/{box_id}/questions?limit=200{cursor}");
+        let mut page = api.ask(Method::GET, &path).await?;
+        if let Value::Array(questions) = page["questions"].take() {
+            found.extend(questions);
+        }
+        match page["next_cursor"].as_str() {
+            Some(next) if found.len() < MOST => cursor = format!("&cursor={next}"),
+            _ => break,
+        }
+    }
+    found.truncate(MOST);
+    Ok(found)
+}
