@@ -62,7 +62,7 @@ const GROUPS: &[&str] = &[
     "build built builds construct constructed construction erected gebaut erbaut bau construyó construido construida construit construite construído construída costruito costruita",
     "size dimensions measurements größe abmessungen maße tamaño medidas dimensiones taille tamanho dimensões dimensioni misure",
     "capacity volume kapazität fassungsvermögen volumen capacidad capacité capacidade capacità",
-    "stock inventory bestand lager existencias inventario stocks estoque scorte",
+    "stock inventory hand bestand lager existencias inventario stocks estoque scorte",
     "email mail e-mail correo courriel",
     "penalty fine fines strafe bußgeld multa sanción amende multas sanzione",
     "approve approved approval genehmigt beschlossen aprobó aprobado approuvé approbation aprovou aprovado approvato",

@@ -211,9 +211,9 @@ impl Kind {
         let number = fresh.iter().any(|word| is_number(word.text));
         match self {
             Kind::Number if number => 1.0,
-            Kind::Name if fresh.iter().any(|word| word.text.starts_with(char::is_uppercase)) => 1.0,
+            Kind::Name if fresh.iter().any(|word| is_name(word.text)) => 1.0,
             // Names cannot be told from other words where no letter is a capital.
-            Kind::Name if !text.chars().any(|letter| letter.is_lowercase() || letter.is_uppercase()) => 0.0,
+            Kind::Name if text.chars().any(char::is_alphabetic) && !text.chars().any(has_case) => 0.0,
             Kind::Number | Kind::Name => -1.0,
             Kind::Duration if spans(text) => 1.0,
             Kind::Date if fresh.iter().any(|word| is_time(word.text)) => 1.0,
@@ -221,6 +221,17 @@ impl Kind {
             Kind::Duration | Kind::Date => -1.0,
         }
     }
+}
+
+/// Whether a word may be a name: one with a capital that is no sign of a currency or a unit.
+fn is_name(word: &str) -> bool {
+    const SIGNS: &[&str] =
+        &["EUR", "USD", "GBP", "CHF", "JPY", "CNY", "BRL", "W", "V", "A", "C", "F", "KG", "MB", "GB"];
+    word.starts_with(char::is_uppercase) && !SIGNS.contains(&word)
+}
+
+fn has_case(letter: char) -> bool {
+    letter.is_lowercase() || letter.is_uppercase()
 }
 
 /// Whether a word is a number, in digits or written out.
@@ -231,9 +242,14 @@ pub(super) fn is_number(word: &str) -> bool {
 /// A year, a date or the name of a time.
 fn is_time(word: &str) -> bool {
     let year = word.len() == 4 && word.parse::<u32>().is_ok_and(|year| (1000..2200).contains(&year));
-    year || TIMES.split('|').any(|time| time == word.to_lowercase())
+    year || is_time_name(&word.to_lowercase())
         || word.contains([':', '.']) && word.chars().filter(char::is_ascii_digit).count() > 2
         || word.contains('-') && words::is_number(word)
+}
+
+/// Whether a word in lower case names a time: a month, a day of the week.
+pub(super) fn is_time_name(lower: &str) -> bool {
+    TIMES.split('|').any(|time| time == lower)
 }
 
 /// Whether a number of seconds, days, years or metres is said.
@@ -282,7 +298,10 @@ pub(super) fn sought(question: &str) -> Option<String> {
     Some(words::stem(pair[1]))
 }
 
-/// The stems of what is counted: those after "how many".
+/// Words for whatever can be counted: what is done, or had, says more.
+const ANYBODY: &str = "people|persons|person|personen|menschen|leute|personas|gente|personnes|gens|pessoas|persone|items|things|units";
+
+/// The stems of what is counted: the words right after "how many".
 pub(super) fn counted(question: &str) -> Vec<String> {
     const COUNTING: &[&str] = &[
         "how many ",
@@ -304,18 +323,38 @@ pub(super) fn counted(question: &str) -> Vec<String> {
     let Some(after) = COUNTING.iter().find_map(|sign| Some(lower.find(sign)? + sign.len())) else {
         return Vec::new();
     };
-    words::telling(&lower[after..]).into_iter().take(2).map(|word| word.stem).collect()
+    let rest = &lower[after..];
+    let mut counted: Vec<String> = Vec::new();
+    let mut end = 0;
+    for word in words::telling(rest) {
+        let at = word.text.as_ptr() as usize - rest.as_ptr() as usize;
+        let apart = !rest[end..at].trim().is_empty();
+        let anybody = ANYBODY.split('|').any(|anybody| anybody == word.text);
+        end = at + word.text.len();
+        if !counted.is_empty() && apart || counted.len() == 2 {
+            break;
+        }
+        if !anybody {
+            counted.push(word.stem);
+        }
+    }
+    counted
 }
 
-/// Whether a text says a number of one of these: "212 nurses", "nearly 40 registered nurses".
+/// Whether a text says a number of one of these: "212 nurses", "nearly 40 registered nurses"; not "35 euros, nurses".
 pub(super) fn counts(text: &str, counted: &[String]) -> bool {
     use unicode_segmentation::UnicodeSegmentation;
-    let words: Vec<&str> = text.unicode_words().collect();
+    let words: Vec<(usize, &str)> = text.unicode_word_indices().collect();
     let year = |word: &str| word.len() == 4 && (word.starts_with("19") || word.starts_with("20"));
-    words.iter().enumerate().any(|(at, word)| {
+    words.iter().enumerate().any(|(at, (start, word))| {
+        let together =
+            |next: usize| !text[*start + word.len()..next].contains([',', ';', ':', '.', '(', ')']);
         is_number(word)
             && !year(word)
-            && words[at + 1..].iter().take(3).any(|next| counted.contains(&words::stem(next)))
+            && words[at + 1..]
+                .iter()
+                .take(3)
+                .any(|(next, other)| counted.contains(&words::stem(other)) && together(*next))
     })
 }
 
@@ -350,6 +389,9 @@ mod tests {
         assert_eq!(held(Kind::Date, "It rolls."), -1.0);
         assert_eq!(held(Kind::Name, "It was won by Denver."), 1.0);
         assert_eq!(held(Kind::Number, "It rolls."), -1.0);
+        assert_eq!(held(Kind::Name, "2024-02-02"), -1.0);
+        assert_eq!(held(Kind::Name, "249 EUR"), -1.0);
+        assert_eq!(held(Kind::Name, "故宫"), 0.0);
     }
 
     #[test]
@@ -359,5 +401,9 @@ mod tests {
         assert!(counts("Forty registered nurses came.", &nurses));
         assert!(!counts("The 2021 nurses survey was long.", &nurses));
         assert!(!counts("Nurses worked 12 hours.", &nurses));
+        assert!(!counts("It costs 35 euros, nurses pay less.", &nurses));
+        assert_eq!(counted("How many coots were counted?"), [words::stem("coots")]);
+        assert_eq!(counted("How many people does it employ?"), [words::stem("employ")]);
+        assert_eq!(counted("Wie viele rote Enten sind da?").len(), 2);
     }
 }

@@ -20,6 +20,7 @@ mod kind;
 mod language;
 mod listing;
 mod locate;
+mod named;
 mod phrases;
 mod pick;
 pub mod prompt;

@@ -12,6 +12,7 @@ use super::{
     alike, kind,
     kind::Kind,
     language::Language,
+    named::{Around, Named, has_word},
     table::Row,
     units::{self, Unit},
     words::{self, Word},
@@ -51,9 +52,16 @@ struct Nudge {
     complete: f32,
     /// Neither it nor what stands around it has the number or code that is asked about.
     unidentified: f32,
+    /// Its document does not have the year.
+    undated: f32,
+    /// Its document does not have a name that is asked about.
+    unknown: f32,
+    /// Its document has most of them.
+    partly_unknown: f32,
     /// It has the code that is asked about, and nothing of what is asked about it.
     named_only: f32,
-    /// It says nothing of what is counted.
+    /// It says nothing of what is counted, and no number of it.
+    not_counted: f32,
     uncounted: f32,
     /// It was said in an earlier answer, and a follow-up asks for something else.
     repeated: f32,
@@ -61,6 +69,10 @@ struct Nudge {
     cell: f32,
     /// A row that the question does not name.
     unnamed: f32,
+    /// A cell that does not hold the kind of thing asked for.
+    other_kind: f32,
+    /// A row that the question names, and of which it asks something that no column is called.
+    no_column: f32,
     /// The item of a list whose number is asked for.
     ordinal: f32,
     /// A row whose name says nothing besides what is asked for.
@@ -71,15 +83,23 @@ const NUDGE: Nudge = Nudge {
     counts: 1.2,
     complete: 0.9,
     unidentified: -6.0,
+    undated: -9.0,
+    unknown: -9.0,
+    partly_unknown: -1.0,
     named_only: -3.0,
-    uncounted: -1.5,
+    not_counted: -1.5,
+    uncounted: -2.2,
     repeated: -3.0,
     cell: 1.5,
     unnamed: -2.0,
+    other_kind: -6.0,
+    no_column: -5.0,
     ordinal: 3.0,
     precise: 0.8,
 };
 
+/// The lowest judgement that counts of a sentence in another language than the question: the picker knows little of these.
+const FOREIGN: f32 = -4.0;
 /// What a word counts that stands only in the heading, the table's title or the file's name.
 const CONTEXT: f32 = 0.7;
 /// What a column of quantities is preferred by where something is counted.
@@ -88,6 +108,16 @@ const QUANTITY: f32 = 5.0;
 const NAMING: &[&str] = &["id", "nr", "code"];
 /// From this share of the question's words on a sentence counts as complete.
 const COMPLETE: f32 = 0.85;
+
+/// In which languages is asked and written, as far as the picker knows them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tongue {
+    English,
+    /// Both in the same other language.
+    Other,
+    /// In two.
+    Two,
+}
 
 /// A sentence or row and what is known of it.
 #[derive(Debug, Clone)]
@@ -109,6 +139,7 @@ pub(super) struct Sentence {
     kind: f32,
     /// What the plain rules say.
     nudge: f32,
+    pub(super) tongue: Tongue,
     pub(super) sum: f32,
 }
 
@@ -116,6 +147,7 @@ impl Sentence {
     /// Completes the sum, once a model has judged it or the similarity by vector is known.
     pub(super) fn add_up(&mut self, score: f32) {
         if let Some(judged) = self.judged {
+            let judged = if self.tongue == Tongue::Two { judged.max(FOREIGN) } else { judged };
             self.sum = JUDGED.constant
                 + JUDGED.judged * judged
                 + JUDGED.shared * self.shared
@@ -168,7 +200,8 @@ pub(super) struct Asked<'a> {
     counted: Vec<String>,
     ordinal: Option<u32>,
     sought: Option<String>,
-    identifiers: Vec<String>,
+    named: Named,
+    language: Option<Language>,
     /// The stems of a follow-up's own words; `None` where it is none.
     own: Option<Vec<String>>,
     /// Earlier answers, flat.
@@ -194,7 +227,8 @@ impl<'a> Asked<'a> {
             let weight = rarity(&word.stem) * if twice { 2.0 } else { 1.0 };
             weights.insert(word.stem.clone(), weight);
         }
-        let german = Language::told(question) == Some(Language::German);
+        let language = Language::told(question);
+        let german = language == Some(Language::German);
         let mut weighed: Vec<AskedWord> = weights
             .into_iter()
             .map(|(stem, weight)| AskedWord {
@@ -208,10 +242,11 @@ impl<'a> Asked<'a> {
         Asked {
             weighed,
             kind: kind::asked(question),
-            counted: kind::counted(question),
+            counted: with_alike(kind::counted(question)),
             ordinal: kind::ordinal(question),
             sought: kind::sought(question),
-            identifiers: identifiers(question),
+            named: Named::of(question),
+            language,
             own,
             answered: wanted.answered.iter().map(|answer| flat(answer)).collect(),
             words,
@@ -222,7 +257,7 @@ impl<'a> Asked<'a> {
     pub(super) fn sentences(&self, passages: &[Passage]) -> Vec<Sentence> {
         let mut sentences = Vec::new();
         for (at, passage) in passages.iter().enumerate() {
-            let around = Around::of(passage);
+            let around = Around::of(passage, passages);
             let units = units::of(&passage.chunk);
             for (number, unit) in units.iter().enumerate() {
                 let mut sentence = match &unit.row {
@@ -230,6 +265,7 @@ impl<'a> Asked<'a> {
                     None => self.prose(unit, passage, &around),
                 };
                 sentence.passage = at;
+                sentence.tongue = self.tongue(&around);
                 if unit.row.is_none() {
                     let said = |at: Option<usize>| {
                         let place = at.and_then(|at| units.get(at)).map(|unit| unit.place.clone());
@@ -245,16 +281,27 @@ impl<'a> Asked<'a> {
         sentences
     }
 
+    fn tongue(&self, around: &Around) -> Tongue {
+        match self.language {
+            _ if around.is_foreign(self.language) => Tongue::Two,
+            None | Some(Language::English) => Tongue::English,
+            Some(_) => Tongue::Other,
+        }
+    }
+
     fn prose(&self, unit: &Unit, passage: &Passage, around: &Around) -> Sentence {
         let text = &passage.chunk.text[unit.place.clone()];
         let shared = self.shared(&stems(text), around);
         let kind = self.kind.map_or(0.0, |kind| kind.held(text, &self.words));
-        let counts = !self.counted.is_empty() && kind::counts(text, &self.counted);
+        let counting = !self.counted.is_empty();
+        let counts = counting && kind::counts(text, &self.counted);
         let mut nudge = self.identified(text, around) + self.repeated(text) + self.said(&stems(text), around);
         if self.ordinal.is_some() && unit.item == self.ordinal {
             nudge += NUDGE.ordinal;
         } else if counts {
             nudge += NUDGE.counts;
+        } else if counting && !around.is_foreign(self.language) {
+            nudge += NUDGE.uncounted;
         } else if shared >= COMPLETE && kind >= 0.0 && self.weighed.len() > 1 {
             nudge += NUDGE.complete;
         }
@@ -268,6 +315,7 @@ impl<'a> Asked<'a> {
             beside: Default::default(),
             kind,
             nudge,
+            tongue: Tongue::English,
             sum: 0.0,
         }
     }
@@ -298,6 +346,14 @@ impl<'a> Asked<'a> {
         let mut nudge = self.identified(&identified, around) + self.repeated(written) + said;
         match (named.is_empty(), column) {
             (true, _) => nudge += NUDGE.unnamed,
+            (false, Some(_)) if kind <= -1.0 => nudge += NUDGE.other_kind,
+            (false, None)
+                if self.kind.is_some()
+                    && !around.is_foreign(self.language)
+                    && self.asks_more(&there, around) =>
+            {
+                nudge += NUDGE.no_column;
+            }
             (false, Some(_)) if kind >= 0.0 && said >= 0.0 && self.is_asked_of(row, column) => {
                 nudge += NUDGE.cell;
             }
@@ -325,6 +381,7 @@ impl<'a> Asked<'a> {
             beside: (whole, String::new()),
             kind,
             nudge,
+            tongue: Tongue::English,
             sum: 0.0,
         }
     }
@@ -379,11 +436,17 @@ impl<'a> Asked<'a> {
         self.weighed.iter().any(|word| word.standing(&name) > 0.0) || self.kind.is_some()
     }
 
+    /// Whether the question has a word that neither a row nor what stands around it has.
+    fn asks_more(&self, there: &HashSet<String>, around: &Around) -> bool {
+        let stands = |word: &AskedWord| word.standing(there) > 0.0 || word.standing(&around.stems) > 0.0;
+        !self.weighed.iter().all(stands)
+    }
+
     /// Whether the question has a word of a cell, or one like it; a part of a code is none, nor is a number alike.
     fn names_cell(&self, cell: &str) -> bool {
         let own = flat(cell);
         let code =
-            |stem: &str| self.identifiers.iter().find(|code| code.contains(stem) && code.as_str() != stem);
+            |stem: &str| self.named.codes.iter().find(|code| code.contains(stem) && code.as_str() != stem);
         let there = stems(cell);
         self.weighed.iter().any(|word| {
             word.standing(&there) > 0.0 && code(&word.stem).is_none_or(|code| has_word(&own, code))
@@ -401,31 +464,30 @@ impl<'a> Asked<'a> {
         if total > 0.0 { shared / total } else { 0.0 }
     }
 
-    /// Below 0 where a number or code of the question stands neither in a text nor around it, or another stands in its
-    /// place.
+    /// Below 0 where a code, a year or a name of the question stands neither in a text nor around it.
     fn identified(&self, text: &str, around: &Around) -> f32 {
-        if self.identifiers.is_empty() {
-            return 0.0;
+        let mut nudge = 0.0;
+        if !self.named.codes_stand(text, around) {
+            nudge += NUDGE.unidentified;
         }
-        let own = flat(text);
-        let missing =
-            |identifier: &String| !has_word(&own, identifier) && !has_word(&around.text, identifier);
-        if self.identifiers.iter().any(missing) {
-            return NUDGE.unidentified;
+        if !self.named.years_stand(text, around) {
+            nudge += NUDGE.undated;
         }
-        let elsewhere = self.identifiers.iter().any(|identifier| !has_word(&own, identifier));
-        let others = identifiers(text)
-            .iter()
-            .any(|other| other.contains(char::is_alphabetic) && !self.identifiers.contains(other));
-        if elsewhere && others { NUDGE.unidentified } else { 0.0 }
+        // Where most of the names are right, the other may only be written otherwise.
+        match self.named.unknown(around, self.language) {
+            0.0 => nudge,
+            share if share < 0.5 => nudge + NUDGE.partly_unknown,
+            _ => nudge + NUDGE.unknown,
+        }
     }
 
     /// Below 0 where a text with the right code says nothing of what is asked about it, or nothing of what is counted.
     fn said(&self, text: &HashSet<String>, around: &Around) -> f32 {
         let stands = |word: &AskedWord| word.standing(text) > 0.0 || word.standing(&around.stems) > 0.0;
         let mut nudge = 0.0;
-        if !self.identifiers.is_empty() {
-            let others = || self.weighed.iter().filter(|word| !self.is_name(&word.stem));
+        if !self.named.codes.is_empty() {
+            let name = |stem: &str| words::is_number(stem) || self.named.has(stem);
+            let others = || self.weighed.iter().filter(|word| !name(&word.stem));
             if others().next().is_some() && !others().any(stands) {
                 nudge += NUDGE.named_only;
             }
@@ -433,16 +495,9 @@ impl<'a> Asked<'a> {
         let counted: Vec<&AskedWord> =
             self.weighed.iter().filter(|word| self.counted.contains(&word.stem)).collect();
         if !counted.is_empty() && !counted.into_iter().any(stands) {
-            nudge += NUDGE.uncounted;
+            nudge += NUDGE.not_counted;
         }
         nudge
-    }
-
-    /// Whether a word of the question is a number, a code or a name.
-    fn is_name(&self, stem: &str) -> bool {
-        self.words.iter().any(|word| {
-            word.stem == stem && (words::is_number(word.text) || word.text.starts_with(char::is_uppercase))
-        })
     }
 
     /// Below 0 where an earlier answer said this, and a follow-up asks for something that is not in it.
@@ -473,22 +528,9 @@ impl AskedWord {
     }
 }
 
-/// What stands around the sentences of a passage.
-struct Around {
-    /// Of the headings, the lead and the file's name.
-    stems: HashSet<String>,
-    /// Those and the passage itself, flat.
-    text: String,
-}
-
-impl Around {
-    fn of(passage: &Passage) -> Self {
-        let chunk = &passage.chunk;
-        let file = passage.file_name.replace(['_', '-', '.'], " ");
-        let above = format!("{} {} {file}", chunk.section.join(" "), chunk.lead);
-        let text = flat(&format!("{above} {} {}", passage.file_name, chunk.text));
-        Around { stems: stems(&above), text }
-    }
+/// Stems, and those of words for the same thing.
+fn with_alike(stems: Vec<String>) -> Vec<String> {
+    stems.into_iter().flat_map(|stem| std::iter::once(stem.clone()).chain(alike::of(&stem))).collect()
 }
 
 /// Whether a word only belongs to the form of the question: "how long", "wie lange", "took part".
@@ -510,34 +552,6 @@ fn is_form(question: &str, word: &Word<'_>) -> bool {
         && vague.contains(&lower.as_str())
 }
 
-/// Numbers and codes that name one thing: `K2-35`, `1003`, `E4021`; not years, and not small numbers.
-pub(super) fn identifiers(text: &str) -> Vec<String> {
-    let tokens = text
-        .split(|character: char| !character.is_alphanumeric() && !matches!(character, '-' | '_' | '/' | '.'));
-    let tokens = tokens.map(|token| token.trim_matches(['-', '_', '/', '.']));
-    let mut found: Vec<String> = tokens
-        .filter(|token| {
-            let digits = token.chars().filter(char::is_ascii_digit).count();
-            let letters = token.chars().any(char::is_alphabetic);
-            let year =
-                token.len() == 4 && token.parse::<u32>().is_ok_and(|year| (1500..2200).contains(&year));
-            digits > 0 && !year && (letters || digits >= 3) && !token.contains('/')
-        })
-        .map(str::to_lowercase)
-        .collect();
-    found.dedup();
-    found
-}
-
-/// Whether a word stands in a flat text, not inside another.
-fn has_word(text: &str, word: &str) -> bool {
-    text.match_indices(word).any(|(at, found)| {
-        let before = text[..at].chars().next_back();
-        let after = text[at + found.len()..].chars().next();
-        !before.is_some_and(char::is_alphanumeric) && !after.is_some_and(char::is_alphanumeric)
-    })
-}
-
 /// A text in lower case on one line, without marks of citations.
 pub(super) fn flat(text: &str) -> String {
     let lower = text.to_lowercase();
@@ -557,14 +571,6 @@ pub(super) fn stems(text: &str) -> HashSet<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn codes_and_long_numbers_name_things_and_years_do_not() {
-        assert_eq!(identifiers("What does the K2-35 weigh in 2021?"), ["k2-35"]);
-        assert_eq!(identifiers("When was order 1003 shipped? 12 of them."), ["1003"]);
-        assert!(identifiers("How many ducks were there in 2021, 24/7?").is_empty());
-        assert!(has_word("order 1003, shipped", "1003") && !has_word("order 10034", "1003"));
-    }
 
     #[test]
     fn marks_of_citations_do_not_count() {

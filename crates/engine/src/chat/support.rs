@@ -5,7 +5,8 @@ use std::{collections::HashSet, ops::Range};
 
 use super::{
     kind, locate,
-    pick::{flat, identifiers, stems},
+    named::{codes, is_year},
+    pick::{flat, stems},
     units::{self, Unit},
     words,
 };
@@ -141,16 +142,12 @@ fn numbers_stand(said: &str, there: &HashSet<String>, asked: &HashSet<String>) -
 /// Whether the codes and years of a question stand in a unit, or in the headings above it.
 fn is_about(question: &str, unit: &Unit, passage: &Passage, around: &Around) -> bool {
     let years = words::telling(question).into_iter().filter(|word| is_year(word.text));
-    let codes = identifiers(question).into_iter().chain(years.map(|year| year.text.to_string()));
+    let codes = codes(question).into_iter().chain(years.map(|year| year.text.to_string()));
     let mut own = flat(&passage.chunk.text[unit.place.clone()]);
     if let Some(row) = &unit.row {
         own.push_str(&flat(&format!(" {} {}", row.table.title, row.table.columns.join(" "))));
     }
     codes.into_iter().all(|code| own.contains(&code) || around.above.contains(&code))
-}
-
-fn is_year(word: &str) -> bool {
-    word.len() == 4 && word.parse::<u32>().is_ok_and(|year| (1500..2200).contains(&year))
 }
 
 /// Whether a text denies something. A "No" at its start only answers.

@@ -16,7 +16,7 @@ use tokio::sync::Semaphore;
 use super::{
     beside,
     language::Language,
-    pick::{Asked, Sentence, Wanted},
+    pick::{Asked, Sentence, Tongue, Wanted},
     summary,
 };
 use crate::{
@@ -44,8 +44,10 @@ const CLOSE: f32 = 1.6;
 const CLOSE_TO_ROW: f32 = 0.3;
 /// If the best sentence's sum is below this, there is no answer: one in twelve such sentences would be one.
 const LEAST: f32 = -2.4;
-/// The same of sums in which a model's judgement counts.
-const LEAST_JUDGED: f32 = -2.15;
+/// The same of sums in which a model's judgement counts; in other languages than English it says no less firmly.
+const LEAST_JUDGED: f32 = -2.05;
+const LEAST_OTHER: f32 = -1.0;
+const LEAST_TWO: f32 = -1.6;
 
 /// Answers by quoting.
 pub struct Extractive {
@@ -158,13 +160,22 @@ fn wanted(brief: &Brief) -> Wanted<'_> {
 fn chosen(sentences: Vec<Sentence>) -> Vec<Sentence> {
     let Some(best) = sentences.first() else { return Vec::new() };
     let close = if best.shown.is_some() { CLOSE_TO_ROW } else { CLOSE };
-    let least = least(best).max(best.sum - close);
+    if best.sum < least(best) {
+        return Vec::new();
+    }
+    let lowest = if best.judged.is_some() { LEAST_JUDGED } else { LEAST };
+    let least = lowest.max(best.sum - close);
     sentences.into_iter().take_while(|sentence| sentence.sum >= least).take(MOST).collect()
 }
 
 /// The sum from which on a sentence answers.
 fn least(sentence: &Sentence) -> f32 {
-    if sentence.judged.is_some() { LEAST_JUDGED } else { LEAST }
+    match (sentence.judged, sentence.tongue) {
+        (None, _) => LEAST,
+        (Some(_), Tongue::English) => LEAST_JUDGED,
+        (Some(_), Tongue::Other) => LEAST_OTHER,
+        (Some(_), Tongue::Two) => LEAST_TWO,
+    }
 }
 
 /// The chosen sentences, passage after passage, neighbours as one quote.

@@ -101,6 +101,8 @@ async fn a_picker_decides_and_where_it_is_busy_words_do() {
     let question = "How long does the warranty of lamps last?";
     assert_eq!(by(Some("24 months"), question).await, ["It ends after 24 months."]);
     assert!(by(Some("nowhere"), "Who makes the lamps?").await.is_empty());
+    assert!(by(Some("24 months"), "How long does the warranty of Borealis lamps last?").await.is_empty());
+    assert!(by(Some("24 months"), "How long did the warranty of lamps last in 1987?").await.is_empty());
     assert_eq!(by(None, question).await, quoted(question, &passages).await);
 }
 
