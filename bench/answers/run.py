@@ -1,6 +1,8 @@
 """How well the classes of turns in turns.jsonl are answered, through the HTTP API. README.md says what a line means.
 
-    python3 bench/answers/run.py [--out results.json] [--class NAME,NAME] [--every N] [--failures]"""
+    python3 bench/answers/run.py [--out results.json] [--class NAME,NAME] [--every N] [--failures] [--set FOLDER]
+
+FOLDER holds documents/ and turns.jsonl of another set; this folder unless it is given."""
 
 import argparse
 import collections
@@ -19,11 +21,11 @@ def flat(text):
 
 
 class Run:
-    def __init__(self):
+    def __init__(self, folder):
         self.server = Server().set_up().start()
         self.files, self.pages = {}, {}
         self.quotes = self.wrong_quotes = 0
-        for path in sorted((HERE / "documents").iterdir()):
+        for path in sorted((folder / "documents").iterdir()):
             status, answer = self.server.upload(path)
             assert status in (200, 201), answer
             self.files[path.name] = answer["data"]["fileId"]
@@ -90,10 +92,11 @@ def main():
     options.add_argument("--class", dest="only")
     options.add_argument("--failures", action="store_true")
     options.add_argument("--every", type=int, default=1, help="only every nth conversation")
+    options.add_argument("--set", type=pathlib.Path, default=HERE, metavar="FOLDER")
     options = options.parse_args()
-    lines = [json.loads(line) for line in open(HERE / "turns.jsonl", encoding="utf-8") if line.strip()]
+    lines = [json.loads(line) for line in open(options.set / "turns.jsonl", encoding="utf-8") if line.strip()]
     lines = [line for line in lines if not options.only or line["class"] in options.only.split(",")][::options.every]
-    run = Run()
+    run = Run(options.set)
     right, total, results = collections.Counter(), collections.Counter(), []
     for line in lines:
         answer = run.answered(line)
