@@ -3,6 +3,8 @@
 //! Small and general on purpose: the words of everyday business, in the languages that fixed sentences are written in. A word
 //! that is only alike counts less than the word itself.
 
+use std::collections::HashSet;
+
 use super::words;
 
 /// What a word counts that is only like the one asked for.
@@ -83,6 +85,23 @@ pub(super) fn of(stem: &str) -> Vec<String> {
     alike
 }
 
+/// A question in the words of the passages: what they call otherwise, they are asked for by their own word.
+pub(super) fn replaced(question: &str, there: &HashSet<String>) -> Option<String> {
+    let mut said = question.to_string();
+    // From the end, so that places hold.
+    for word in words::telling(question).iter().rev().filter(|word| !there.contains(&word.stem)) {
+        let mut groups = GROUPS.iter().map(|group| group.split(' '));
+        let other = groups
+            .find(|group| group.clone().any(|known| words::stem(known) == word.stem))
+            .and_then(|mut group| group.find(|known| there.contains(&words::stem(known))));
+        let at = word.text.as_ptr() as usize - question.as_ptr() as usize;
+        if let Some(other) = other {
+            said.replace_range(at..at + word.text.len(), other);
+        }
+    }
+    (said != question).then_some(said)
+}
+
 /// Further words to search for, where a question's own find nothing: those of the same language, as far as letters tell.
 pub(super) fn expanded(question: &str) -> Option<String> {
     const MOST: usize = 8;
@@ -113,5 +132,9 @@ mod tests {
         assert!(!alike("duck", "revenue") && of("duck").is_empty());
         assert!(expanded("How many people does it employ?").unwrap().contains("workforce"));
         assert_eq!(expanded("Where do ducks nest?"), None);
+        let there = HashSet::from([words::stem("revenue"), words::stem("acme")]);
+        let said = replaced("What was Acme's turnover in 2023?", &there);
+        assert_eq!(said.as_deref(), Some("What was Acme's revenue in 2023?"));
+        assert_eq!(replaced("What was the revenue?", &there), None);
     }
 }

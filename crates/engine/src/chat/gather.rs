@@ -2,7 +2,7 @@
 
 use super::{
     Asked, Chat, ChatRequest, FULL_CONTEXT, LEAST, LONGEST_PASSAGE, alike, beside, brief, intent::Intent,
-    passage, searched, understand,
+    passage, pick::stems, searched, understand,
 };
 use crate::{
     Fault,
@@ -67,7 +67,15 @@ impl Chat {
         }
         let Some(other) = alike::expanded(&asked.question) else { return Ok((first, None)) };
         let second = self.by_question(asked, request, &other).await?;
-        let pieces = self.answered(asked, request, &second).await?;
+        let there = second.passages.iter().flat_map(|passage| stems(&passage.chunk.text)).collect();
+        let pieces = match second.is_likely() {
+            true => {
+                let mut brief = brief(asked, request, &second);
+                brief.question = alike::replaced(&asked.question, &there).unwrap_or(brief.question);
+                self.answerer.answer(brief).await?
+            }
+            false => None,
+        };
         Ok(if pieces.is_some() { (second, pieces) } else { (first, None) })
     }
 

@@ -320,7 +320,13 @@ fn summary(plain: &Plain, language: Language) -> Option<Vec<String>> {
         // "What is the file about?", "What is the report on ducks about?"; "what is all this fuss about" is a question.
         rest.split(' ').any(|said| has(GENERAL, said))
     });
-    let rest = plain.after_start(DEMANDING).or(spanish).or(about)?;
+    // "What does the report say, in short?"
+    let short = plain.after_start("what does|what do").and_then(|rest| {
+        [" say in short ", " say in brief ", " say briefly ", " say overall "]
+            .iter()
+            .find_map(|end| rest.strip_suffix(end))
+    });
+    let rest = plain.after_start(DEMANDING).or(spanish).or(about).or(short)?;
     let in_general = |demand: &str| plain.after_start(demand).is_some();
     let named: Vec<String> = rest
         .split(' ')

@@ -8,6 +8,7 @@ use crate::{
         language::Language,
         phrases,
         pick::{Wanted, stems},
+        words,
     },
     seams::answerer::{Brief, Piece, Side},
 };
@@ -27,7 +28,10 @@ pub(super) async fn pieces(
     for side in sides {
         let wanted = Wanted { question: &side.question, ..Wanted::default() };
         let weighed = extractive.weighed(&wanted, brief).await?;
-        let name = stems(&side.name);
+        let mut name = stems(&side.name);
+        // "The number of swans in 2020": the cell only says how many.
+        let number = words::stem("number");
+        name.retain(|word| *word != number && !alike::of(&number).contains(word));
         // What names the side: it must stand in the sentence, or right above it.
         let names = |text: &str| {
             let there = stems(text);
