@@ -89,7 +89,8 @@ Architecture: {made.machine['debian']}
 Maintainer: {MAINTAINER}
 Installed-Size: {size}
 Depends: {', '.join(depends(made.executable))}
-Recommends: ca-certificates, poppler-utils, tesseract-ocr
+Recommends: ca-certificates, poppler-utils
+Suggests: tesseract-ocr
 Section: web
 Priority: optional
 Description: {release.SUMMARY[0].lower()}{release.SUMMARY[1:]}

@@ -19,7 +19,7 @@ import release
 
 SUITE = "trixie"
 # The same helpers as in deploy/Containerfile.
-HELPERS = "ca-certificates,poppler-utils,tesseract-ocr"
+HELPERS = "ca-certificates,poppler-utils"
 # The user that deploy/Containerfile and the chart use.
 USER = 10001
 CERTIFICATES = "etc/ssl/certs/ca-certificates.crt"

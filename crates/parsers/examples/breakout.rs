@@ -56,7 +56,7 @@ fn read(
         label: "1".into(),
         text,
         format: Format::Text,
-        ocr: false,
+        ocr: parsers::Ocr::Off,
         confidence: None,
         tables: 0,
         warnings: Vec::new(),

@@ -1,6 +1,6 @@
 //! Reads files and prints one JSON line for each: for measuring and for looking at results.
 //!
-//! `parse [--child] [--no-ocr] FILE…`: in this process, or each in a child with limits as the server does it.
+//! `parse [--child] [--no-ocr | --tesseract] FILE…`: in this process, or each in a child with limits as the server does it.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -9,7 +9,7 @@ use std::time::Instant;
 use engine::document::Document;
 use engine::seams::parser::{ParseFailure, Parser};
 use nix::sys::resource::{UsageWho, getrusage};
-use parsers::{ChildParser, Limits};
+use parsers::{ChildParser, Limits, Ocr};
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -17,7 +17,12 @@ fn main() -> ExitCode {
         return parsers::child_main();
     }
     let child = arguments.iter().any(|argument| argument == "--child");
-    let ocr = !arguments.iter().any(|argument| argument == "--no-ocr");
+    let given = |flag: &str| arguments.iter().any(|argument| argument == flag);
+    let ocr = match (given("--no-ocr"), given("--tesseract")) {
+        (true, _) => Ocr::Off,
+        (_, true) => Ocr::Tesseract,
+        _ => Ocr::BuiltIn,
+    };
     let limits = Limits { ocr, ..Limits::default() };
     // Documents nest; the child gives its parser as much.
     let thread = std::thread::Builder::new().stack_size(64 << 20).spawn(move || {

@@ -12,7 +12,7 @@ use parsers::Limits;
 
 fn main() {
     let files: Vec<String> = std::env::args().skip(1).collect();
-    let limits = Limits { ocr: false, second_opinion: false, ..Limits::default() };
+    let limits = Limits { ocr: parsers::Ocr::Off, second_opinion: false, ..Limits::default() };
     // Documents nest; the child gives its parser as much.
     let thread = std::thread::Builder::new().stack_size(64 << 20).spawn(move || {
         for file in files {

@@ -7,7 +7,7 @@ use image::{DynamicImage, ImageFormat, ImageReader, imageops::FilterType};
 
 use crate::kind::{self, Kind};
 use crate::limits::LONGEST_SIDE;
-use crate::{Limits, failure, pdf};
+use crate::{Limits, failure, pdf, tiff};
 
 /// Draws a page as a PNG.
 pub(crate) fn draw(
@@ -35,7 +35,7 @@ fn picture(
 ) -> Result<Vec<u8>, ParseFailure> {
     let damaged = || failure::damaged("the picture is damaged or of a kind that cannot be shown");
     if media_type == "image/tiff" {
-        turn_to(&mut bytes, drawing.page).ok_or_else(no_such_page)?;
+        tiff::turn_to(&mut bytes, drawing.page).ok_or_else(no_such_page)?;
     } else if drawing.page != 1 {
         return Err(no_such_page());
     }
@@ -75,31 +75,6 @@ fn encoded(picture: &DynamicImage) -> Option<Vec<u8>> {
     let picture = DynamicImage::ImageRgba8(picture.to_rgba8());
     picture.write_to(&mut png, ImageFormat::Png).ok()?;
     Some(png.into_inner())
-}
-
-/// Makes a later picture of a TIFF its first: the start of the file names where the first one is, each names the next.
-fn turn_to(bytes: &mut [u8], page: u32) -> Option<()> {
-    let big = bytes.first()? == &b'M';
-    let short = |bytes: &[u8], at: usize| {
-        let pair: [u8; 2] = bytes.get(at..at.checked_add(2)?)?.try_into().ok()?;
-        Some(if big { u16::from_be_bytes(pair) } else { u16::from_le_bytes(pair) })
-    };
-    let long = |bytes: &[u8], at: usize| {
-        let four: [u8; 4] = bytes.get(at..at.checked_add(4)?)?.try_into().ok()?;
-        Some(if big { u32::from_be_bytes(four) } else { u32::from_le_bytes(four) })
-    };
-    let mut at = long(bytes, 4)?;
-    for _ in 1..page {
-        let entries = short(bytes, at as usize)?;
-        at = long(bytes, at as usize + 2 + 12 * usize::from(entries))?;
-        // The last one names none.
-        if at == 0 {
-            return None;
-        }
-    }
-    let place = if big { at.to_be_bytes() } else { at.to_le_bytes() };
-    bytes.get_mut(4..8)?.copy_from_slice(&place);
-    Some(())
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 //! - `drawing`: pages as they look.
 //! - `placing`: text that knows where on the page its words stand, for kinds whose pages have a look of their own.
 //! - `office`: what the readers of Office files share.
-//! - `ocr`: pictures and scanned pages through `tesseract`, where it is installed.
+//! - `ocr`: what pictures and scanned pages say, by networks of our own or by `tesseract`.
 //! - [`child`]: runs [`parse`] in a child process, which the parent watches and the kernel limits.
 
 mod blocks;
@@ -31,8 +31,10 @@ mod pdf;
 mod picture;
 mod placing;
 mod pptx;
+mod programs;
 mod rtf;
 mod text;
+mod tiff;
 mod xlsx;
 mod xml;
 
@@ -43,7 +45,7 @@ use engine::document::{Document, Page};
 use engine::seams::parser::{ParseFailure, Progress};
 
 pub use crate::child::{ChildParser, Missing, Sandbox, child_main};
-pub use crate::limits::Limits;
+pub use crate::limits::{Limits, Ocr};
 
 use crate::kind::Kind;
 

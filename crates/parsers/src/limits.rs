@@ -4,9 +4,30 @@ use engine::seams::parser::ParseFailure;
 use serde::{Deserialize, Serialize};
 
 use crate::failure;
+use crate::programs::installed;
 
 /// The longest side of a drawn page, in pixels: a page may be a thousand times as high as it is wide.
 pub(crate) const LONGEST_SIDE: u32 = 8_192;
+
+/// What reads pictures and scanned pages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ocr {
+    /// The networks in this program.
+    #[default]
+    BuiltIn,
+    /// The `tesseract` program; where it is not installed, the networks.
+    Tesseract,
+    /// Nothing: they have no text.
+    Off,
+}
+
+impl Ocr {
+    /// What is really used on this machine.
+    pub fn here(self) -> Self {
+        if self == Ocr::Tesseract && installed("tesseract").is_none() { Ocr::BuiltIn } else { self }
+    }
+}
 
 /// Caps on what one file may ask for. A file that passes one of them fails or is cut with a warning.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -26,8 +47,8 @@ pub struct Limits {
     pub attachment_depth: u32,
     /// Pixels of one picture given to text recognition: an A3 page at 400 dpi has 31 million.
     pub image_pixels: u64,
-    /// Whether pictures and scanned pages are read with `tesseract` where it is installed.
-    pub ocr: bool,
+    /// What reads pictures and scanned pages.
+    pub ocr: Ocr,
     /// The languages handed to `tesseract`, such as `eng` or `eng+deu`.
     pub ocr_languages: String,
     /// Pages of one file that are recognised, because each takes seconds where a text page takes milliseconds.
@@ -58,7 +79,7 @@ impl Default for Limits {
             nesting: 200,
             attachment_depth: 3,
             image_pixels: 60_000_000,
-            ocr: true,
+            ocr: Ocr::BuiltIn,
             ocr_languages: "eng".into(),
             ocr_pages: 300,
             second_opinion: true,

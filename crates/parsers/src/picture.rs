@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use crate::{Job, Parsed, ocr};
+use crate::{Job, Parsed, ocr, pdf};
 
 /// Reads a picture.
 pub(crate) fn parse(bytes: &[u8], job: &Job<'_>) -> Parsed {
@@ -13,8 +13,9 @@ pub(crate) fn parse(bytes: &[u8], job: &Job<'_>) -> Parsed {
         ocr::read(bytes, job.limits)
     };
     let pages = match result {
-        Ok(mut pages) => {
-            pages.truncate(job.limits.ocr_pages as usize);
+        Ok(read) => {
+            let read = read.into_iter().take(job.limits.ocr_pages as usize);
+            let pages: Vec<_> = read.map(pdf::recognised_page).collect();
             job.recognised.fetch_add(u32::try_from(pages.len()).unwrap_or(u32::MAX), Ordering::Relaxed);
             pages
         }

@@ -22,7 +22,7 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
 use tokio::process::{Child, ChildStdout, Command};
 use tokio::time::{Instant, timeout_at};
 
-use crate::{Limits, failure};
+use crate::{Limits, Ocr, failure};
 use frames::Request;
 
 pub use conversation::{Conversation, Heard};
@@ -154,7 +154,7 @@ impl Parser for ChildParser {
         // No other program is of use for it, so none may be started.
         let limits = Limits {
             base_seconds: SECONDS.min(self.limits.base_seconds),
-            ocr: false,
+            ocr: Ocr::Off,
             second_opinion: false,
             ..self.limits.clone()
         };

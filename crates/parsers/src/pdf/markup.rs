@@ -45,6 +45,11 @@ impl Sizes {
         Self { body: body as f32 / 2.0, headings }
     }
 
+    /// For text whose sizes are too rough to tell headings by.
+    pub(super) fn without_headings() -> Self {
+        Self { body: f32::MAX, headings: Vec::new() }
+    }
+
     fn level(&self, line: &Line) -> Option<u8> {
         if line.size <= self.body * HEADING || !line.text.chars().any(char::is_alphanumeric) {
             return None;

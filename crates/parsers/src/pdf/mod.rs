@@ -1,7 +1,8 @@
 //! PDF: characters through the `hayro` interpreter, put in reading order by our own layout.
 //!
 //! Layout, in reading order: `ink` (characters) → `segments` → `grid` (ruled tables) → `columns` (blocks) → `lines` (with `bidi`) →
-//! `running` (headers and footers go) → `markup` (with `tables`). `rescue` is for pages that come out blank or garbled.
+//! `running` (headers and footers go) → `markup` (with `tables`). `rescue` is for pages that come out blank or garbled, `scanned` lays
+//! out what was recognised in pictures.
 
 mod annotations;
 mod bidi;
@@ -13,6 +14,7 @@ mod lines;
 mod markup;
 mod rescue;
 mod running;
+mod scanned;
 mod segments;
 mod tables;
 
@@ -35,6 +37,8 @@ use ink::{Collector, Ink, Rescued, TooMuch};
 use lines::Line;
 use rescue::Rescue;
 use running::Sheet;
+
+pub(crate) use scanned::recognised_page;
 
 /// Fonts and colours of so many pages are kept; then memory is worth more than the time to read them again.
 const PAGES_PER_CACHE: usize = 256;
@@ -95,7 +99,8 @@ pub(crate) fn draw(bytes: Vec<u8>, drawing: Drawing) -> Result<Vec<u8>, ParseFai
     }
     // A quarter of a pixel more, because the renderer rounds down.
     let scale = ((drawing.width as f32 + 0.25) / width).min(LONGEST_SIDE as f32 / height);
-    rescue::render(page, &InterpreterSettings::default(), scale).ok_or_else(undrawn)
+    let drawn = rescue::render(page, &InterpreterSettings::default(), scale).ok_or_else(undrawn)?;
+    drawn.into_png().map_err(|_| undrawn())
 }
 
 fn open(bytes: Arc<Vec<u8>>) -> Result<Pdf, ParseFailure> {

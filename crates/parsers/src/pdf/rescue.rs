@@ -5,13 +5,17 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use engine::document::Page as DocumentPage;
+use hayro::vello_cpu::Pixmap;
 use hayro::vello_cpu::color::palette::css::WHITE;
 use hayro::{PixmapSettings, RenderCache, RenderSettings};
 use hayro_interpret::InterpreterSettings;
 use hayro_interpret::hayro_syntax::page::Page;
+use recognition::Gray;
 
+use super::scanned::recognised_page;
 use crate::ocr::{self, Unread};
-use crate::{Job, Limits, clean};
+use crate::programs::{bounded_output, installed};
+use crate::{Job, Limits, Ocr, clean};
 
 /// Text recognition reads ordinary print well from here on; more takes longer than it gains.
 const DOTS_PER_INCH: f32 = 200.0;
@@ -45,10 +49,9 @@ impl<'a> Rescue<'a> {
         page: &'p Page<'p>,
         settings: &InterpreterSettings,
     ) -> Result<DocumentPage, Unread> {
-        if !self.limits.ocr {
+        if self.limits.ocr == Ocr::Off {
             return Err(Unread::Off);
         }
-        ocr::installed("tesseract").ok_or(Unread::NotInstalled)?;
         if self.recognised.load(Ordering::Relaxed) >= self.limits.ocr_pages {
             let most = self.limits.ocr_pages;
             return Err(Unread::Failed(format!("only the first {most} scanned pages of a file are read")));
@@ -58,8 +61,15 @@ impl<'a> Rescue<'a> {
         }
         self.recognised.fetch_add(1, Ordering::Relaxed);
         let picture = draw(page, settings, self.limits.image_pixels)?;
-        match ocr::read(&picture, self.limits) {
-            Ok(mut pages) => Ok(pages.swap_remove(0)),
+        if self.limits.ocr.here() == Ocr::BuiltIn {
+            let (width, height) = (usize::from(picture.width()), usize::from(picture.height()));
+            let gray = Gray::of_colours(width, height, picture.data_as_u8_slice());
+            drop(picture);
+            return Ok(recognised_page(ocr::read_gray(&gray)));
+        }
+        let png = picture.into_png().map_err(|_| Unread::Failed("the page could not be drawn".into()))?;
+        match ocr::read(&png, self.limits) {
+            Ok(mut read) => Ok(recognised_page(read.swap_remove(0))),
             Err(why) => {
                 self.failures += 1;
                 Err(why)
@@ -72,20 +82,20 @@ impl<'a> Rescue<'a> {
         if !self.limits.second_opinion || self.opinions >= MOST_OPINIONS {
             return None;
         }
-        let program = ocr::installed("pdftotext")?;
+        let program = installed("pdftotext")?;
         self.opinions += 1;
         let number = number.to_string();
         let mut command = Command::new(program);
         command.args(["-q", "-enc", "UTF-8", "-f", &number, "-l", &number, "-", "-"]);
         let time = Duration::from_secs(OPINION_SECONDS);
-        let output = ocr::bounded_output(command, self.bytes, time, LONGEST_OPINION).ok()??;
+        let output = bounded_output(command, self.bytes, time, LONGEST_OPINION).ok()??;
         let text = clean::page_text(&String::from_utf8_lossy(&output));
         Some(text).filter(|text| !text.is_empty())
     }
 }
 
-/// Draws a page as a PNG, as large as text recognition likes it and the limit allows.
-fn draw<'p>(page: &'p Page<'p>, settings: &InterpreterSettings, most_pixels: u64) -> Result<Vec<u8>, Unread> {
+/// Draws a page as large as text recognition likes it and the limit allows.
+fn draw<'p>(page: &'p Page<'p>, settings: &InterpreterSettings, most_pixels: u64) -> Result<Pixmap, Unread> {
     let failed = |why: &str| Unread::Failed(why.to_owned());
     let (width, height) = page.render_dimensions();
     if !(width > 1.0 && height > 1.0) {
@@ -98,14 +108,14 @@ fn draw<'p>(page: &'p Page<'p>, settings: &InterpreterSettings, most_pixels: u64
     render(page, settings, scale).ok_or_else(|| failed("the page could not be drawn"))
 }
 
-/// A page on white, so many times as large as it is in points, as a PNG.
-pub(super) fn render<'p>(page: &'p Page<'p>, settings: &InterpreterSettings, scale: f32) -> Option<Vec<u8>> {
+/// A page on white, so many times as large as it is in points.
+pub(super) fn render<'p>(page: &'p Page<'p>, settings: &InterpreterSettings, scale: f32) -> Option<Pixmap> {
     let drawn = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
         let picture = PixmapSettings { x_scale: scale, y_scale: scale, bg_color: WHITE };
         let cache = RenderCache::new();
-        hayro::render(page, &cache, settings, &RenderSettings::default(), &picture).into_png()
+        hayro::render(page, &cache, settings, &RenderSettings::default(), &picture)
     }));
-    drawn.ok()?.ok()
+    drawn.ok()
 }
 
 /// Whether a text reads like words rather than like the noise of a font without meaning.

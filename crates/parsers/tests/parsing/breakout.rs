@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use engine::seams::parser::{FailureKind, Parser};
-use parsers::{ChildParser, Limits, Sandbox};
+use parsers::{ChildParser, Limits, Ocr, Sandbox};
 use serde_json::{Map, Value, json};
 
 use crate::alone;
@@ -117,7 +117,7 @@ async fn a_parser_in_the_hands_of_its_file_cannot_break_out() {
 #[tokio::test]
 async fn a_parser_that_may_ask_tesseract_cannot_break_out_either() {
     let place = Place::new();
-    let limits = Limits { ocr: true, ..alone() };
+    let limits = Limits { ocr: Ocr::Tesseract, ..alone() };
     let parser = place.parser(&place.folder.path().join("programs"), limits);
     if !kernel_confines(&parser).await {
         return;

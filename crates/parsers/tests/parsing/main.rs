@@ -10,11 +10,11 @@ use std::io::Write;
 
 use engine::document::Document;
 use engine::seams::parser::ParseFailure;
-use parsers::{Limits, parse_bytes};
+use parsers::{Limits, Ocr, parse_bytes};
 
 /// Limits without other programs, so that results do not depend on the machine.
 fn alone() -> Limits {
-    Limits { ocr: false, second_opinion: false, ..Limits::default() }
+    Limits { ocr: Ocr::Off, second_opinion: false, ..Limits::default() }
 }
 
 fn read(bytes: &[u8], name: &str) -> Result<Document, ParseFailure> {

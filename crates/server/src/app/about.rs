@@ -22,7 +22,8 @@ pub struct About {
     pub(crate) embedder: String,
     pub(crate) reranker: String,
     pub(crate) answerer: String,
-    pub(crate) tesseract: bool,
+    /// What reads pictures and scanned pages.
+    pub(crate) ocr: parsers::Ocr,
     index_size: Mutex<Option<(Instant, u64)>>,
 }
 
@@ -34,7 +35,6 @@ impl About {
             AnswererKind::Upstream => format!("{}, at a language model server", config.answerer.model),
             AnswererKind::Gguf => "a language model in process".to_string(),
         };
-        let path = std::env::var_os("PATH").unwrap_or_default();
         About {
             data: data.to_path_buf(),
             started: Timestamp::now(),
@@ -46,7 +46,7 @@ impl About {
             },
             reranker: reranker.unwrap_or("none").to_string(),
             answerer,
-            tesseract: std::env::split_paths(&path).any(|folder| folder.join("tesseract").is_file()),
+            ocr: config.ingest.ocr.here(),
             index_size: Mutex::new(None),
         }
     }

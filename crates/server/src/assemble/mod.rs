@@ -200,7 +200,8 @@ fn parser(data: &Path, config: &Config) -> Result<ChildParser> {
         let _ = std::fs::remove_dir_all(&scratch);
     }
     ::stores::make_private_folder(&scratch)?;
-    let limits = parsers::Limits { ocr_languages: config.ingest.ocr_languages.clone(), ..Default::default() };
+    let ocr_languages = config.ingest.ocr_languages.clone();
+    let limits = parsers::Limits { ocr: config.ingest.ocr, ocr_languages, ..Default::default() };
     Ok(ChildParser::of_this_binary(vec![PARSE_CHILD.into()], limits, scratch, config.ingest.sandbox)?)
 }
 

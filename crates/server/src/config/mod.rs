@@ -159,7 +159,9 @@ impl LimitSettings {
 pub struct IngestSettings {
     /// Files read at the same time; 0: one per core.
     pub workers: usize,
-    /// Languages for text recognition.
+    /// What reads pictures and scanned pages.
+    pub ocr: parsers::Ocr,
+    /// Languages for text recognition by tesseract.
     pub ocr_languages: String,
     /// What to do where the kernel cannot confine the parser.
     pub sandbox: parsers::Sandbox,

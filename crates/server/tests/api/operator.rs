@@ -189,11 +189,23 @@ fn a_missing_helper_is_a_warning_and_no_failure() {
     let output = quire(folder.path(), &["doctor"]).env("PATH", "/nowhere").output().unwrap();
     let text = said(&output);
     assert!(output.status.success(), "{text}");
-    let line = text.lines().find(|line| line.contains("tesseract")).unwrap();
-    assert!(
-        line.starts_with("warning") && line.contains("not installed (scanned pages stay empty)"),
-        "{line}"
-    );
+    let line = text.lines().find(|line| line.contains("pdftotext")).unwrap();
+    assert!(line.starts_with("warning") && line.contains("not installed (such pages stay blank)"), "{line}");
+}
+
+#[test]
+fn what_reads_scans_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    papers(folder.path(), quire);
+    let line = |setting: &str| {
+        let mut command = quire(folder.path(), &["doctor"]);
+        let output = command.env("PATH", "/nowhere").env("QUIRE__INGEST__OCR", setting).output().unwrap();
+        said(&output).lines().find(|line| line.contains("recognition")).unwrap().to_owned()
+    };
+    assert!(line("built-in").starts_with("ok") && line("built-in").contains("built-in models"));
+    let instead = line("tesseract");
+    assert!(instead.starts_with("warning") && instead.contains("tesseract is not installed"), "{instead}");
+    assert!(line("off").starts_with("warning"));
 }
 
 #[test]

@@ -102,6 +102,44 @@ async fn hits_highlights_and_citations_say_where_on_the_page_they_are() {
     assert!((48..=50).contains(&edges(&citation["regions"][0])[1]), "{citation}");
 }
 
+#[tokio::test]
+async fn whole_documents_say_where_their_lines_are_if_asked() {
+    let app = TestApp::start().await;
+    let (_, box_id, key) = app.owner().await;
+    let id = manual(&app, box_id, &key).await;
+    let path = format!("/boxes/{box_id}/retrieve-full-documents");
+    let plain = app.post(&path, &key, json!({"sources": [id]})).await;
+    assert!(plain.body["data"]["documents"][0]["pages"][0].get("regions").is_none(), "{plain:?}");
+    let answer = app.post(&path, &key, json!({"sources": [id], "regions": true})).await;
+    let page = &answer.body["data"]["documents"][0]["pages"][0];
+    let text: Vec<char> = page["text"].as_str().unwrap().chars().collect();
+    let said = |line: &Value| -> String {
+        let at = |name: &str| line[name].as_u64().unwrap() as usize;
+        text[at("start")..at("end")].iter().collect()
+    };
+    let regions = page["regions"].as_array().unwrap();
+    let lines: Vec<(String, i64)> = regions.iter().map(|line| (said(line), edges(line)[1] / 10)).collect();
+    let expected = [("The warranty lasts two years.", 1), ("Repairs are made in Lyon.", 4)];
+    assert_eq!(lines, expected.map(|(line, top)| (line.to_owned(), top)));
+}
+
+#[tokio::test]
+async fn pictures_are_read_without_another_program() {
+    let app = TestApp::start().await;
+    let (_, box_id, key) = app.owner().await;
+    let id = manual(&app, box_id, &key).await;
+    let picture = image(&app, &format!("/files/{id}/pages/1/image?width=1200"), Some(&key)).await;
+    let scan = uploaded(&app, box_id, &key, "scan.png", &picture.bytes().await.unwrap()).await;
+    let body = json!({"sources": [scan], "regions": true});
+    let answer = app.post(&format!("/boxes/{box_id}/retrieve-full-documents"), &key, body).await;
+    let page = &answer.body["data"]["documents"][0]["pages"][0];
+    assert_eq!(page["text"], "The warranty lasts two years.\n\nRepairs are made in Lyon.", "{answer:?}");
+    assert!(page["ocr"] == true && page["confidence"].as_f64().unwrap() > 0.9, "{page}");
+    let [left, top, right, bottom] = edges(&page["regions"][0]);
+    assert!((9..=11).contains(&left) && (9..=11).contains(&top), "{page}");
+    assert!((12..=14).contains(&bottom) && (35..=45).contains(&right), "{page}");
+}
+
 async fn image(app: &TestApp, path: &str, key: Option<&str>) -> reqwest::Response {
     app.request(Method::GET, path, key).send().await.unwrap()
 }

@@ -14,7 +14,8 @@ use std::path::PathBuf;
 use nix::sys::resource::{Resource, setrlimit};
 use serde::{Deserialize, Serialize};
 
-use crate::{Limits, ocr};
+use crate::programs::installed;
+use crate::{Limits, Ocr};
 
 /// Open files: the input, standard streams, pipes to `tesseract` and `pdftotext`, and what those load.
 const OPEN_FILES: u64 = 64;
@@ -87,6 +88,7 @@ pub(super) struct Entered {
 /// The first half, for a process of one thread. Fails only where a limit that must hold could not be set.
 pub(super) fn enter(limits: &Limits) -> Result<Entered, String> {
     close_inherited();
+    recognition::prepare();
     let programs = programs(limits);
     let cpu_seconds = limits.total_seconds.ceil() as u64;
     let mut resources = vec![
@@ -136,8 +138,8 @@ impl Entered {
 
 /// The programs that these limits let a parser ask, where they are installed.
 fn programs(limits: &Limits) -> Vec<PathBuf> {
-    let wanted = [(limits.ocr, "tesseract"), (limits.second_opinion, "pdftotext")];
-    wanted.into_iter().filter(|(wanted, _)| *wanted).filter_map(|(_, name)| ocr::installed(name)).collect()
+    let wanted = [(limits.ocr == Ocr::Tesseract, "tesseract"), (limits.second_opinion, "pdftotext")];
+    wanted.into_iter().filter(|(wanted, _)| *wanted).filter_map(|(_, name)| installed(name)).collect()
 }
 
 /// Processes and threads that this user may have beyond those of now. The kernel counts all of the user's, the server's

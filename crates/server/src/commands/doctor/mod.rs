@@ -8,6 +8,7 @@ use std::{path::Path, process::ExitCode};
 use clap::Args;
 use engine::{Fault, bounds::Bound, seams::catalog::Catalog};
 use jiff::{SignedDuration, Timestamp};
+use parsers::Ocr;
 use serde_json::json;
 
 use super::{Global, output};
@@ -101,7 +102,7 @@ pub(super) async fn run(global: &Global, doctor: Doctor) -> Result<ExitCode, Fau
     report.findings.push(limits(&config));
     report.findings.extend(assemble::Models::describe(&config.models, &data).into_iter().map(model));
     report.findings.push(sandbox(&data, &config).await);
-    report.findings.push(tool("tesseract", "reads pictures and scanned pages", "scanned pages stay empty"));
+    report.findings.push(recognition(config.ingest.ocr));
     report.findings.push(tool(
         "pdftotext",
         "gives a second opinion on PDF pages that come out blank",
@@ -296,6 +297,20 @@ fn model((what, described): (&'static str, anyhow::Result<String>)) -> Finding {
 }
 
 /// An optional program. quire works without it, but worse, so its absence is a warning.
+/// What reads pictures and scanned pages.
+fn recognition(wanted: Ocr) -> Finding {
+    let (state, text) = match (wanted, wanted.here()) {
+        (_, Ocr::Off) => (State::Warning, "off (pictures and scanned pages have no text)"),
+        (Ocr::Tesseract, Ocr::BuiltIn) => (
+            State::Warning,
+            "the built-in models read pictures and scanned pages; tesseract is not installed",
+        ),
+        (_, Ocr::BuiltIn) => (State::Ok, "the built-in models read pictures and scanned pages"),
+        (_, Ocr::Tesseract) => (State::Ok, "tesseract reads pictures and scanned pages"),
+    };
+    Finding { what: "recognition", state, text: text.into() }
+}
+
 fn tool(name: &'static str, what: &str, without: &str) -> Finding {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let found =

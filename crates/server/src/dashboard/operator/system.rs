@@ -8,6 +8,7 @@ use std::{
 
 use askama::Template;
 use axum::extract::State;
+use parsers::Ocr;
 
 use crate::{
     app::{App, about::About},
@@ -98,9 +99,10 @@ fn checks(about: &About, answered: Option<Duration>, failed: u64, free: Option<u
         0 => "no file failed".into(),
         failed => show::count(failed, "file could not be read", "files could not be read"),
     };
-    let recognition = match about.tesseract {
-        true => "tesseract is installed",
-        false => "tesseract is not installed: scans stay without text",
+    let recognition = match about.ocr {
+        Ocr::BuiltIn => "by the built-in models",
+        Ocr::Tesseract => "by tesseract",
+        Ocr::Off => "off: scans stay without text",
     };
     vec![
         Check { name: "Store", good: answered.is_some(), words: store },
@@ -111,7 +113,7 @@ fn checks(about: &About, answered: Option<Duration>, failed: u64, free: Option<u
             good: free.is_none_or(|free| free > LITTLE),
             words: free.map_or("unknown".into(), |free| format!("{} free", show::size(free))),
         },
-        Check { name: "Text recognition", good: about.tesseract, words: recognition.into() },
+        Check { name: "Text recognition", good: about.ocr != Ocr::Off, words: recognition.into() },
     ]
 }
 

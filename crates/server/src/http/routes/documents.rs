@@ -13,6 +13,7 @@ use engine::{
     access::Reading,
     document::{Format, Page},
     ids::FileId,
+    layout::{Placed, Region},
     seams::catalog::{FileRecord, FileStatus, Metadata},
 };
 use futures::stream;
@@ -51,6 +52,9 @@ pub(super) struct FullBody {
     /// Return what there is and list the rest in `missing`, rather than fail.
     #[serde(default)]
     partial: Option<bool>,
+    /// Also tell where on its page each line of the text stands; PDFs and pictures only.
+    #[serde(default)]
+    regions: Option<bool>,
 }
 
 impl FullBody {
@@ -111,6 +115,21 @@ struct PageObject {
     ocr: bool,
     confidence: Option<f32>,
     warnings: Vec<String>,
+    /// Where the lines of the text stand on the page, if asked for with `regions`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    regions: Option<Vec<PlacedLine>>,
+}
+
+/// A line of a page's text, and where it stands.
+#[derive(Serialize, ToSchema)]
+struct PlacedLine {
+    /// Where it starts in the text, in characters.
+    start: u32,
+    /// Where it ends, exclusive.
+    end: u32,
+    #[serde(flatten)]
+    #[schema(value_type = Object)]
+    region: Region,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -135,8 +154,9 @@ impl DocumentHead {
 }
 
 impl PageObject {
-    fn of(page: Page) -> Self {
+    fn of(page: Page, regions: bool) -> Self {
         PageObject {
+            regions: regions.then(|| placed_lines(&page)),
             page: page.number,
             char_count: page.text.chars().count(),
             label: page.label,
@@ -147,6 +167,21 @@ impl PageObject {
             warnings: page.warnings,
         }
     }
+}
+
+/// Where the lines of a page's text stand. A line that was broken on the page has several regions.
+fn placed_lines(page: &Page) -> Vec<PlacedLine> {
+    let Some(layout) = &page.layout else { return Vec::new() };
+    let placed = Placed::new(page.number, &page.text, layout);
+    let mut lines = Vec::new();
+    let mut start = 0;
+    for line in page.text.split('\n') {
+        let end = start + u32::try_from(line.chars().count()).unwrap_or(u32::MAX);
+        let regions = placed.regions(start..end).into_iter();
+        lines.extend(regions.map(|region| PlacedLine { start, end, region }));
+        start = end + 1;
+    }
+    lines
 }
 
 /// Returns whole documents, page by page. Free.
@@ -164,9 +199,11 @@ pub(super) async fn retrieve_full(
     body: JsonBody<FullBody>,
 ) -> Result<Response, Failure> {
     let partial = body.value.partial.unwrap_or(false);
+    let regions = body.value.regions.unwrap_or(false);
     let (wanted, sources) = body.value.wanted()?;
     let (files, missing) = sources::find(&app, &[reading], sources, partial).await?;
-    let answer = Answer { files, wanted, missing: partial.then_some(missing), warnings: body.warnings };
+    let missing = partial.then_some(missing);
+    let answer = Answer { files, wanted, regions, missing, warnings: body.warnings };
     let audience = Audience::of_key(&app, &caller, reading.box_id()).seated()?;
     Ok(answer.stream(app, reading, audience))
 }
@@ -222,6 +259,7 @@ fn merged(mut ranges: Vec<RangeInclusive<u32>>) -> Vec<RangeInclusive<u32>> {
 struct Answer {
     files: Vec<FileRecord>,
     wanted: PageRanges,
+    regions: bool,
     missing: Option<Vec<String>>,
     warnings: Vec<String>,
 }
@@ -259,7 +297,7 @@ impl Answer {
                 total_pages += some.len() as u64;
                 for page in some {
                     text.push_str(separator);
-                    text.push_str(&json(&PageObject::of(page)));
+                    text.push_str(&json(&PageObject::of(page, self.regions)));
                     separator = ",";
                 }
                 if !send(sender, &mut text).await {

@@ -1,13 +1,14 @@
-//! Reads text from pictures with the `tesseract` program, where it is installed.
+//! The `tesseract` program: how it is run, and pages from its table of words.
 
-use std::io::{Read, Write};
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
 
 use engine::document::{Format, Page};
 
+use super::{Unread, finished, wordless_page};
 use crate::placing::Placing;
+use crate::programs::{bounded_output, installed};
 use crate::{Limits, pages};
 
 /// Seconds one picture may take; a dense A4 page at 300 dpi takes three on a slow core.
@@ -15,53 +16,15 @@ const SECONDS_PER_PICTURE: u64 = 20;
 /// Bytes of recognised words of one picture; a page has some ten thousand.
 const LONGEST_OUTPUT: u64 = 16 << 20;
 
-/// Why a picture was not read, in words for a page's warning.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Unread {
-    /// Text recognition is switched off.
-    Off,
-    /// `tesseract` is not on this machine.
-    NotInstalled,
-    /// It ran and failed.
-    Failed(String),
-}
-
-impl Unread {
-    pub(crate) fn warning(&self) -> String {
-        match self {
-            Self::Off => "no text found; text recognition is switched off".into(),
-            Self::NotInstalled => "no text found; install tesseract to read scanned pages".into(),
-            Self::Failed(why) => format!("no text found; text recognition failed: {why}"),
-        }
-    }
-}
-
-/// A page whose picture could not be read: empty, with the reason.
-pub(crate) fn unread_page(why: &Unread) -> Page {
-    let mut page = pages::page("", "", 0);
-    page.warnings = vec![why.warning()];
-    page
-}
-
 /// Recognises the text of a picture; formats with several pictures give several pages.
-pub(crate) fn read(picture: &[u8], limits: &Limits) -> Result<Vec<Page>, Unread> {
-    if !limits.ocr {
-        return Err(Unread::Off);
-    }
-    let program = installed("tesseract").ok_or(Unread::NotInstalled)?;
+pub(super) fn read(picture: &[u8], limits: &Limits) -> Result<Vec<Page>, Unread> {
+    let program = installed("tesseract").ok_or_else(|| Unread::Failed("tesseract is gone".into()))?;
     let words = run(&program, picture, limits)?;
     let mut pages = pages_of(&words);
     if pages.is_empty() {
-        pages.push(unread_page(&Unread::Failed("the picture shows no words".into())));
-        pages[0].warnings = vec!["no text found in the picture of this page".into()];
+        pages.push(wordless_page());
     }
     Ok(pages)
-}
-
-/// Where a program lies on the search path.
-pub(crate) fn installed(program: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path).map(|folder| folder.join(program)).find(|file| file.is_file())
 }
 
 fn run(program: &Path, picture: &[u8], limits: &Limits) -> Result<String, Unread> {
@@ -74,43 +37,6 @@ fn run(program: &Path, picture: &[u8], limits: &Limits) -> Result<String, Unread
         .map_err(|error| Unread::Failed(error.to_string()))?
         .ok_or_else(|| Unread::Failed("the picture could not be read in time".into()))?;
     Ok(String::from_utf8_lossy(&output).into_owned())
-}
-
-/// What a program made of `input` if it ended well within `time`; afterwards it is killed. Everything goes through pipes:
-/// where a parser is confined it has no file to write to.
-pub(crate) fn bounded_output(
-    mut command: Command,
-    input: &[u8],
-    time: Duration,
-    bytes: u64,
-) -> std::io::Result<Option<Vec<u8>>> {
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
-    let (Some(mut stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else { return Ok(None) };
-    let input = input.to_vec();
-    // A program that does not want all of it says so with its exit code.
-    let writer = std::thread::spawn(move || drop(stdin.write_all(&input)));
-    let reader = std::thread::spawn(move || {
-        let mut output = Vec::new();
-        let read = stdout.take(bytes).read_to_end(&mut output);
-        read.ok().map(|_| output)
-    });
-    let end = Instant::now() + time;
-    let status = loop {
-        match child.try_wait() {
-            Ok(Some(status)) => break status,
-            Ok(None) if Instant::now() < end => std::thread::sleep(Duration::from_millis(5)),
-            _ => {
-                // Where it cannot be killed it is left behind, with the threads that talk to it, until all of us end.
-                if child.kill().is_ok() {
-                    let _ = child.wait();
-                }
-                return Ok(None);
-            }
-        }
-    };
-    let _ = writer.join();
-    let output = reader.join().ok().flatten();
-    Ok(output.filter(|_| status.success()))
 }
 
 /// One row of the program's table of words.
@@ -206,8 +132,6 @@ fn join_line(written: &mut Placing) {
 
 impl Gathered {
     fn recognised(self) -> Option<Page> {
-        /// Below this the words are more guess than text.
-        const DOUBTFUL: f32 = 0.6;
         let Gathered { written, confidences } = self;
         if written.text.is_empty() {
             return None;
@@ -216,12 +140,7 @@ impl Gathered {
         let mut page = pages::page("", &written.text, 0);
         page.layout = written.layout(&page);
         page.format = Format::Text;
-        page.ocr = true;
-        page.confidence = Some(mean.clamp(0.0, 1.0));
-        if mean < DOUBTFUL {
-            page.warnings.push("the text was recognised from a poor picture and may be wrong".into());
-        }
-        Some(page)
+        Some(finished(page, mean))
     }
 }
 
@@ -252,11 +171,5 @@ mod tests {
         let region = Placed::new(1, &page.text, layout).regions(5..8)[0];
         let near = |a: f64, b: f64| (a - b).abs() < 0.002;
         assert!(near(region.x, 0.35) && near(region.y, 0.2) && near(region.w, 0.1) && near(region.h, 0.05));
-    }
-
-    #[test]
-    fn switched_off_says_so() {
-        let limits = Limits { ocr: false, ..Limits::default() };
-        assert_eq!(read(b"", &limits).unwrap_err(), Unread::Off);
     }
 }
