@@ -56,7 +56,7 @@ fn read(
         label: "1".into(),
         text,
         format: Format::Text,
-        ocr: parsers::Ocr::Off,
+        ocr: false,
         confidence: None,
         tables: 0,
         warnings: Vec::new(),

@@ -7,6 +7,9 @@ use crate::{Job, Parsed, ocr, pdf};
 /// Reads a picture.
 pub(crate) fn parse(bytes: &[u8], job: &Job<'_>) -> Parsed {
     let too_large = dimensions(bytes).is_some_and(|(width, height)| width * height > job.limits.image_pixels);
+    // Told before, because it takes a while.
+    job.recognised.fetch_add(1, Ordering::Relaxed);
+    (job.progress)(0, None);
     let result = if too_large {
         Err(ocr::Unread::Failed("the picture has too many pixels".into()))
     } else {
@@ -16,7 +19,10 @@ pub(crate) fn parse(bytes: &[u8], job: &Job<'_>) -> Parsed {
         Ok(read) => {
             let read = read.into_iter().take(job.limits.ocr_pages as usize);
             let pages: Vec<_> = read.map(pdf::recognised_page).collect();
-            job.recognised.fetch_add(u32::try_from(pages.len()).unwrap_or(u32::MAX), Ordering::Relaxed);
+            job.recognised.fetch_add(
+                u32::try_from(pages.len()).unwrap_or(u32::MAX).saturating_sub(1),
+                Ordering::Relaxed,
+            );
             pages
         }
         Err(why) => vec![ocr::unread_page(&why)],

@@ -6,8 +6,6 @@ use crate::detect::Strip;
 use crate::gray::{Cut, Gray};
 use crate::network::{HEIGHT, Networks, STEP};
 
-/// Lines are made narrower than they are by this: the network reads them as well, in less time.
-const NARROWER: f32 = 0.8;
 /// The widest line that is read in one piece, in steps; wider ones are made narrower still.
 const MOST_STEPS: usize = 512;
 
@@ -35,12 +33,16 @@ pub(crate) struct Said {
     pub(crate) characters: usize,
 }
 
+/// How many steps the network takes to read a line.
+pub(crate) fn steps(strip: &Strip) -> usize {
+    let width = strip.length / strip.height * HEIGHT as f32;
+    ((width / STEP as f32).ceil() as usize).clamp(2, MOST_STEPS)
+}
+
 /// Reads a line that runs in the direction `angle`.
 pub(crate) fn read(gray: &Gray, strip: &Strip, angle: f32, networks: &dyn Networks) -> Said {
     let scale = strip.height / HEIGHT as f32;
-    let steps = (strip.length / scale * NARROWER / STEP as f32).ceil();
-    let steps = (steps as usize).clamp(2, MOST_STEPS);
-    let width = steps * STEP;
+    let width = steps(strip) * STEP;
     let (sine, cosine) = angle.sin_cos();
     let stretch = strip.length / width as f32;
     let along = (cosine * stretch, sine * stretch);

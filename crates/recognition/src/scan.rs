@@ -1,7 +1,6 @@
 //! Reads a page from its picture: finds its lines, which way up it is, and what they say.
 
 use std::f32::consts::{FRAC_PI_2, FRAC_PI_4, PI};
-use std::time::{Duration, Instant};
 
 use crate::detect::{self, Strip};
 use crate::gray::Gray;
@@ -12,8 +11,8 @@ use crate::recognise::{self, Said};
 const DOUBTFUL: f32 = 0.6;
 /// Lines as sure as this, on the average, are the right way up.
 const UPRIGHT: f32 = 0.93;
-/// Seconds that one picture may take. Those of dense pages take one; the longest lines are read first.
-const MOST_SECONDS: u64 = 15;
+/// Steps of the network that one picture may take. Dense pages take eight thousand; the longest lines are read first.
+const MOST_STEPS: usize = 30_000;
 /// Lines that are read to see which way up a page is.
 const TRIED: usize = 5;
 
@@ -23,7 +22,7 @@ pub struct Scan {
     pub lines: Vec<Line>,
     /// How sure its characters are on the average.
     pub confidence: f32,
-    /// Whether there was no time to read all of it.
+    /// Whether it holds more lines than are read.
     pub cut: bool,
     /// The picture's width and height.
     pub size: (f32, f32),
@@ -55,14 +54,13 @@ pub struct Word {
 
 /// Reads a picture.
 pub(crate) fn read(gray: &Gray, networks: &dyn Networks) -> Scan {
-    let end = Instant::now() + Duration::from_secs(MOST_SECONDS);
     let (strips, direction) = detect::strips(gray, networks);
     let main = upright(gray, &strips, direction, networks);
     let mut lines = Vec::with_capacity(strips.len());
-    let (mut sum, mut characters, mut cut) = (0.0, 0, false);
+    let (mut sum, mut characters, mut steps) = (0.0, 0, 0);
     for strip in &strips {
-        if Instant::now() > end {
-            cut = true;
+        steps += recognise::steps(strip);
+        if steps > MOST_STEPS {
             break;
         }
         let (angle, said) = read_strip(gray, strip, main, networks);
@@ -74,7 +72,12 @@ pub(crate) fn read(gray: &Gray, networks: &dyn Networks) -> Scan {
         lines.push(line(strip, angle, main, &said));
     }
     let (width, height) = gray.size();
-    Scan { lines, confidence: sum / characters.max(1) as f32, size: (width as f32, height as f32), cut }
+    Scan {
+        lines,
+        confidence: sum / characters.max(1) as f32,
+        size: (width as f32, height as f32),
+        cut: steps > MOST_STEPS,
+    }
 }
 
 /// The direction that the text of a page runs in, of the two that its lines allow.

@@ -28,7 +28,7 @@ pub(crate) fn recognised_page(read: Read) -> Page {
     }
     page.layout = written.layout(&page);
     if scan.cut {
-        page.warnings.push("the picture holds more text than could be read in time".into());
+        page.warnings.push("the picture holds more lines than are read".into());
     }
     ocr::finished(page, scan.confidence)
 }
