@@ -55,7 +55,7 @@ pub struct Word {
 /// Reads a picture.
 pub(crate) fn read(gray: &Gray, networks: &dyn Networks) -> Scan {
     let (strips, direction) = detect::strips(gray, networks);
-    let main = upright(gray, &strips, direction, networks);
+    let main = straight(upright(gray, &strips, direction, networks));
     let mut lines = Vec::with_capacity(strips.len());
     let (mut sum, mut characters, mut steps) = (0.0, 0, 0);
     for strip in &strips {
@@ -98,6 +98,13 @@ fn upright(gray: &Gray, strips: &[Strip], direction: f32, networks: &dyn Network
     let first = if direction > FRAC_PI_4 { direction - PI } else { direction };
     let before = sure(first);
     if before >= UPRIGHT || sure(first + PI) <= before { first } else { first + PI }
+}
+
+/// The nearest quarter of a turn, where an angle is so near to it that lines are straight to the eye.
+fn straight(angle: f32) -> f32 {
+    const SLIGHT: f32 = 0.008;
+    let quarter = (angle / FRAC_PI_2).round() * FRAC_PI_2;
+    if (angle - quarter).abs() < SLIGHT { quarter } else { angle }
 }
 
 /// An angle as between minus and plus half a turn.

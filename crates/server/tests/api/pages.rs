@@ -137,7 +137,7 @@ async fn pictures_are_read_without_another_program() {
     assert!(page["ocr"] == true && page["confidence"].as_f64().unwrap() > 0.9, "{page}");
     let [left, top, right, bottom] = edges(&page["regions"][0]);
     assert!((9..=11).contains(&left) && (9..=11).contains(&top), "{page}");
-    assert!((12..=14).contains(&bottom) && (35..=45).contains(&right), "{page}");
+    assert!((12..=14).contains(&bottom) && (50..=56).contains(&right), "{page}");
 }
 
 async fn image(app: &TestApp, path: &str, key: Option<&str>) -> reqwest::Response {
