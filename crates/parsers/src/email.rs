@@ -151,7 +151,7 @@ mod tests {
     use crate::Limits;
 
     fn parsed(mail: &str) -> Parsed {
-        let limits = Limits { ocr: false, ..Limits::default() };
+        let limits = Limits { ocr: crate::Ocr::Off, ..Limits::default() };
         parse(
             mail.as_bytes(),
             &Job { limits: &limits, progress: &|_, _| {}, depth: 0, recognised: &Default::default() },
