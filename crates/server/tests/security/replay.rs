@@ -135,7 +135,7 @@ fn keys_in_hostile_text_are_found_or_not_without_a_panic() {
 
 #[test]
 fn parsers_do_not_panic_on_the_fuzzers_corpus() {
-    let limits = Limits { ocr: false, second_opinion: false, ..Limits::default() };
+    let limits = Limits { ocr: parsers::Ocr::Off, second_opinion: false, ..Limits::default() };
     let kinds: [(&str, &[u8], &str); 5] = [
         ("pdf", b"%PDF-1.7\n", "x.pdf"),
         ("package", b"", "x.docx"),
