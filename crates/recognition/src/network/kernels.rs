@@ -217,7 +217,7 @@ fn store<K: Kernel>(
 }
 
 /// Two products with a GELU between them, block by block, so that what lies between never leaves the cache. With `residual` the
-/// input is added.
+/// input is added. What lies between is a multiple of [`COLUMNS`] wide.
 #[inline(always)]
 pub(super) fn widen<K: Kernel>(
     input: &[f32],

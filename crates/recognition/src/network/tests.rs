@@ -43,7 +43,7 @@ fn all<K: Ops>() -> Vec<f32> {
     K::product(&Source::Patches(patches), rows, &pack(9 * CHANNELS, 40, 2), Activation::Relu, &mut out);
     made.extend(out);
     let mut out = vec![0.0; HEIGHT * WIDTH * CHANNELS];
-    let (up, down) = (pack(CHANNELS, 2 * CHANNELS, 4), pack(2 * CHANNELS, CHANNELS, 6));
+    let (up, down) = (pack(CHANNELS, 64, 4), pack(64, CHANNELS, 6));
     K::widen(&input, HEIGHT * WIDTH, [&up, &down], true, &mut out);
     made.extend(&out);
     let window =
