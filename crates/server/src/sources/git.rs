@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use base64::{Engine, engine::general_purpose::STANDARD};
 use engine::{Fault, Reason};
 use serde::{Deserialize, Serialize};
-use tokio::process::Command;
+use tokio::{io::AsyncReadExt, process::Command};
 
 use super::{
     Reader,
@@ -17,7 +17,17 @@ use crate::{config::SourceSettings, outside::Outside};
 
 /// Bytes that a repository may take on the disk while it is read.
 const MOST_DISK: u64 = 2 << 30;
-/// How often that is looked at.
+/// What `git` may use of memory and of the processor: a small repository can be made to unpack without end.
+const MOST_MEMORY: u64 = 4 << 30;
+const MOST_SECONDS: u64 = 1_800;
+/// Bytes of the list of files, in which a folder can hold itself many times over, and of what `git` says about failures.
+const MOST_LISTED: u64 = 64 << 20;
+const MOST_SAID: u64 = 64 << 10;
+/// Bytes of a path; what is called longer is left out.
+const LONGEST_PATH: usize = 1_000;
+/// What a shell ends with where a program is missing.
+const NOT_FOUND: i32 = 127;
+/// How often the disk is looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// Which files of which repository.
@@ -63,14 +73,14 @@ impl Reader for Repository {
         self.clone_into(&repository).await?;
         for entry in self.entries(&repository).await? {
             if sink.version_of(&entry.path) == Some(entry.hash.as_str()) {
-                sink.same(&entry.path);
+                sink.same(&entry.path)?;
                 continue;
             }
             if entry.size > MOST_BYTES {
-                sink.failed(&entry.path, format!("it is larger than {} MB", MOST_BYTES >> 20));
+                sink.failed(&entry.path, format!("it is larger than {} MB", MOST_BYTES >> 20))?;
                 continue;
             }
-            let bytes = self.git(&repository, &["cat-file", "blob", &entry.hash]).await?;
+            let bytes = self.git(&repository, &["cat-file", "blob", &entry.hash], MOST_BYTES).await?;
             let file_name = entry.path.rsplit('/').next().unwrap_or_default().to_string();
             let media_type = "application/octet-stream".to_string();
             sink.put(Arrived { name: entry.path, file_name, media_type, version: entry.hash, bytes }).await?;
@@ -121,7 +131,7 @@ impl Repository {
         for (at, (name, value)) in settings.iter().enumerate() {
             command.env(format!("GIT_CONFIG_KEY_{at}"), name).env(format!("GIT_CONFIG_VALUE_{at}"), value);
         }
-        let cloning = finished(command);
+        let cloning = finished(command, MOST_SAID);
         tokio::select! {
             done = cloning => done.map(drop),
             () = too_large(folder) => Err(refused(format!("the repository is larger than {} GB", MOST_DISK >> 30))),
@@ -134,24 +144,29 @@ impl Repository {
         if let Some(path) = self.settings.path.as_deref().map(|path| path.trim_matches('/')) {
             line.extend(["--", path].into_iter().filter(|_| !path.is_empty()));
         }
-        let listed = self.git(folder, &line).await?;
+        let listed = self.git(folder, &line, MOST_LISTED).await?;
         Ok(listed
             .split(|byte| *byte == 0)
             .filter_map(|line| entry(std::str::from_utf8(line).ok()?))
             .collect())
     }
 
-    /// Runs a command on the repository.
-    async fn git(&self, folder: &Path, line: &[&str]) -> Result<Vec<u8>, Fault> {
+    /// What a command on the repository says, at most so many bytes.
+    async fn git(&self, folder: &Path, line: &[&str], most: u64) -> Result<Vec<u8>, Fault> {
         let mut command = self.command(line);
         command.env("GIT_DIR", folder);
-        finished(command).await
+        finished(command, most).await
     }
 
-    /// A child that reads no settings of this machine, asks nobody and ends with us.
+    /// A child that reads no settings of this machine, asks nobody, has its bounds and ends with us.
     fn command(&self, line: &[&str]) -> Command {
-        let mut command = Command::new(&self.program);
+        let mut command = Command::new("/bin/sh");
+        // In kilobytes, seconds and blocks of 512 bytes.
+        let (memory, disk) = (MOST_MEMORY >> 10, MOST_DISK / 512);
+        let bounded =
+            format!("ulimit -v {memory} && ulimit -t {MOST_SECONDS} && ulimit -f {disk} && exec \"$@\"");
         command
+            .args(["-c", &bounded, "sh", &self.program])
             .args(line)
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
@@ -169,21 +184,43 @@ impl Repository {
     }
 }
 
-/// What a child says, if all went well.
-async fn finished(mut command: Command) -> Result<Vec<u8>, Fault> {
-    let output = command.output().await.map_err(|error| match error.kind() {
-        std::io::ErrorKind::NotFound => refused("git is not installed on the server (setting sources.git)"),
-        _ => Fault::internal(error),
-    })?;
-    if output.status.success() {
-        return Ok(output.stdout);
+/// What a child says, if all went well and it is no more than so many bytes.
+async fn finished(mut command: Command, most: u64) -> Result<Vec<u8>, Fault> {
+    let mut child = command.spawn().map_err(Fault::internal)?;
+    let (mut out, mut errors) = (child.stdout.take(), child.stderr.take());
+    let said = async {
+        let mut bytes = Vec::new();
+        if let Some(out) = &mut out {
+            out.take(most + 1).read_to_end(&mut bytes).await.map_err(Fault::internal)?;
+        }
+        // The child is ended with what it still had to say.
+        match bytes.len() as u64 > most {
+            true => Err(refused(format!("the repository lists more than {} MB", most >> 20))),
+            false => Ok(bytes),
+        }
+    };
+    let failures = async {
+        let mut bytes = Vec::new();
+        if let Some(errors) = &mut errors {
+            (&mut *errors).take(MOST_SAID).read_to_end(&mut bytes).await.map_err(Fault::internal)?;
+            tokio::io::copy(errors, &mut tokio::io::sink()).await.map_err(Fault::internal)?;
+        }
+        Ok(bytes)
+    };
+    let (said, failures) = tokio::try_join!(said, failures)?;
+    let status = child.wait().await.map_err(Fault::internal)?;
+    if status.success() {
+        return Ok(said);
     }
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    let line = said.lines().rfind(|line| line.starts_with("fatal:") || line.starts_with("error:"));
+    if status.code() == Some(NOT_FOUND) {
+        return Err(refused("git is not installed on the server (setting sources.git)"));
+    }
+    let failures = String::from_utf8_lossy(&failures).into_owned();
+    let line = failures.lines().rfind(|line| line.starts_with("fatal:") || line.starts_with("error:"));
     let line =
         line.unwrap_or("git failed").trim_start_matches("fatal: ").chars().take(200).collect::<String>();
     let mut fault = refused(format!("the repository cannot be read: {line}"));
-    fault.source = Some(said.into());
+    fault.source = Some(failures.into());
     Err(fault)
 }
 
@@ -216,7 +253,7 @@ fn entry(line: &str) -> Option<Entry> {
     let (mode, kind, hash, size) = (words.next()?, words.next()?, words.next()?, words.next()?);
     let file = kind == "blob" && matches!(mode, "100644" | "100755");
     let hidden = path.split('/').any(|part| part.starts_with('.'));
-    (file && !hidden)
+    (file && !hidden && path.len() <= LONGEST_PATH)
         .then(|| Some(Entry { hash: hash.into(), size: size.parse().ok()?, path: path.into() }))?
 }
 
@@ -227,6 +264,30 @@ fn refused(cause: impl Into<String>) -> Fault {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn repository(program: &str) -> Repository {
+        let settings =
+            GitSettings { url: "https://example.org/x".into(), branch: None, path: None, token: None };
+        let outside = Outside::new(false, "sources.private_addresses").unwrap();
+        Repository { outside, settings, program: program.into(), private: false }
+    }
+
+    #[tokio::test]
+    async fn what_a_child_says_is_bounded_and_its_failures_are_named() {
+        let folder = Path::new("/nonexistent");
+        let said = repository("echo").git(folder, &["a", "b"], 4).await.unwrap();
+        assert_eq!(said, b"a b\n");
+        // Says "y" for ever.
+        let fault = repository("yes").git(folder, &[], 1 << 20).await.unwrap_err();
+        assert_eq!(fault.cause, "the repository lists more than 1 MB");
+        let fault = repository("no-such-program").git(folder, &[], 9).await.unwrap_err();
+        assert!(fault.cause.starts_with("git is not installed"), "{fault}");
+        let fault =
+            repository("sh").git(folder, &["-c", "echo fatal: gone >&2; exit 3"], 9).await.unwrap_err();
+        assert_eq!(fault.cause, "the repository cannot be read: gone");
+        let limits = repository("sh").git(folder, &["-c", "ulimit -v; ulimit -t"], 99).await.unwrap();
+        assert_eq!(String::from_utf8(limits).unwrap(), format!("{}\n{MOST_SECONDS}\n", MOST_MEMORY >> 10));
+    }
 
     #[test]
     fn only_plain_files_that_are_not_hidden_are_read() {

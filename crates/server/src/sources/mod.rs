@@ -26,6 +26,8 @@ pub use web::WebSettings;
 
 use crate::{app::App, outside::Outside};
 
+/// Sources that are read at a time: most of the time is spent waiting for somebody else's server.
+const READERS: usize = 4;
 /// How often to look for a source that is due.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// How often it is said that a source is still being read, and when whoever does not say so counts as dead.
@@ -58,14 +60,19 @@ pub(crate) fn outside(app: &App) -> Result<&Outside, Fault> {
     })
 }
 
-/// Reads sources that are due, until shutdown.
+/// Reads sources that are due, several at a time but never two of one owner, until shutdown.
 pub async fn run(app: App, shutdown: CancellationToken) {
-    if app.sources.is_none() {
-        return;
+    if app.sources.is_some() {
+        let readers = (0..READERS).map(|_| read_due(&app, &shutdown));
+        futures::future::join_all(readers).await;
     }
+}
+
+/// Reads one source after the other.
+async fn read_due(app: &App, shutdown: &CancellationToken) {
     loop {
         let worked = tokio::select! {
-            worked = next(&app, Timestamp::now()) => worked,
+            worked = next(app, Timestamp::now()) => worked,
             () = shutdown.cancelled() => return,
         };
         match worked {

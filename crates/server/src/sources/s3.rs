@@ -4,10 +4,14 @@
 use async_trait::async_trait;
 use engine::{Fault, Reason};
 use futures::TryStreamExt;
+use http_body_util::{BodyExt, Limited};
 use object_store::{
     ClientOptions, ObjectStore, ObjectStoreExt,
     aws::{AmazonS3, AmazonS3Builder},
-    client::{HttpClient, HttpConnector},
+    client::{
+        HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpResponseBody,
+        HttpService,
+    },
     path::Path,
 };
 use serde::{Deserialize, Serialize};
@@ -40,13 +44,25 @@ pub(super) struct Bucket {
     prefix: Option<Path>,
 }
 
-/// Gives everybody the client that checks addresses.
-#[derive(Debug)]
+/// The client that checks addresses. Answers are cut off where they are longer than an object may be, whatever their sender says of
+/// their length: the library keeps them whole.
+#[derive(Debug, Clone)]
 struct Checked(reqwest::Client);
 
 impl HttpConnector for Checked {
     fn connect(&self, _: &ClientOptions) -> object_store::Result<HttpClient> {
-        Ok(HttpClient::new(self.0.clone()))
+        Ok(HttpClient::new(self.clone()))
+    }
+}
+
+#[async_trait]
+impl HttpService for Checked {
+    async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
+        let answer = HttpService::call(&self.0, request).await?;
+        Ok(answer.map(|body| {
+            let limited = Limited::new(body, MOST_BYTES as usize);
+            HttpResponseBody::new(limited.map_err(|error| HttpError::new_boxed(HttpErrorKind::Decode, error)))
+        }))
     }
 }
 
@@ -79,18 +95,18 @@ impl Reader for Bucket {
             let name = object.location.to_string();
             let version = object.e_tag.unwrap_or_else(|| object.last_modified.to_rfc3339());
             if sink.version_of(&name) == Some(version.as_str()) {
-                sink.same(&name);
+                sink.same(&name)?;
                 continue;
             }
             if object.size > MOST_BYTES {
-                sink.failed(&name, format!("it is larger than {} MB", MOST_BYTES >> 20));
+                sink.failed(&name, format!("it is larger than {} MB", MOST_BYTES >> 20))?;
                 continue;
             }
             let got = async { self.store.get(&object.location).await?.bytes().await };
             let bytes = match got.await {
                 Ok(bytes) => bytes.to_vec(),
                 Err(error) => {
-                    sink.failed(&name, failed(&error).cause);
+                    sink.failed(&name, failed(&error).cause)?;
                     continue;
                 }
             };
@@ -114,4 +130,43 @@ fn failed(error: &object_store::Error) -> Fault {
     let mut fault = Fault::new(Reason::Unprocessable, cause);
     fault.source = Some(error.to_string().into());
     fault
+}
+
+#[cfg(test)]
+mod tests {
+    use object_store::client::HttpRequestBody;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+    use super::*;
+
+    /// Answers one request with this head and then with bytes for as long as somebody reads.
+    async fn endless(head: &'static str) -> String {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/", listener.local_addr().unwrap());
+        tokio::spawn(async move {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let _ = stream.read(&mut [0; 4096]).await;
+            let mut sent = stream.write_all(head.as_bytes()).await;
+            while sent.is_ok() {
+                sent = stream.write_all(&[b' '; 64 << 10]).await;
+            }
+        });
+        url
+    }
+
+    #[tokio::test]
+    async fn an_answer_longer_than_an_object_may_be_is_cut_off() {
+        let outside = Outside::new(true, "sources.private_addresses").unwrap();
+        for head in [
+            "HTTP/1.1 200 OK\r\n\r\n",
+            // Whoever makes room for what it announces ends here.
+            "HTTP/1.1 200 OK\r\ncontent-length: 9000000000000000000\r\n\r\n",
+        ] {
+            let mut request = HttpRequest::new(HttpRequestBody::empty());
+            *request.uri_mut() = endless(head).await.parse().unwrap();
+            let answer = Checked(outside.client()).call(request).await.unwrap();
+            let error = answer.into_body().bytes().await.unwrap_err();
+            assert_eq!(error.kind(), HttpErrorKind::Decode, "{head:?}");
+        }
+    }
 }

@@ -19,6 +19,8 @@ use crate::{
 
 /// Bytes of one file that are taken from a source: each is held in memory once.
 pub(super) const MOST_BYTES: u64 = 50 << 20;
+/// Files of one source. A hostile one could name new ones for ever.
+const MOST_FILES: usize = 100_000;
 /// Failures that are listed.
 const MOST_FAILURES: usize = 100;
 
@@ -63,18 +65,29 @@ impl<'a> Sink<'a> {
     }
 
     /// A file is there and is the one that is known.
-    pub(super) fn same(&mut self, name: &str) {
-        if self.seen.insert(name.to_string()) {
+    pub(super) fn same(&mut self, name: &str) -> Result<(), Fault> {
+        if self.meet(name)? {
             self.report.unchanged += 1;
         }
+        Ok(())
+    }
+
+    /// Remembers that a file is there; says whether that is new.
+    fn meet(&mut self, name: &str) -> Result<bool, Fault> {
+        if self.seen.len() >= MOST_FILES && !self.seen.contains(name) {
+            let cause = format!("the source holds more than {MOST_FILES} files");
+            return Err(Fault::new(Reason::Unprocessable, cause).hint("follow a part of it"));
+        }
+        Ok(self.seen.insert(name.to_string()))
     }
 
     /// A file is there and cannot be read.
-    pub(super) fn failed(&mut self, name: &str, why: impl Into<String>) {
-        self.seen.insert(name.to_string());
+    pub(super) fn failed(&mut self, name: &str, why: impl Into<String>) -> Result<(), Fault> {
+        self.meet(name)?;
         if self.report.failed.len() < MOST_FAILURES {
             self.report.failed.push((name.to_string(), why.into()));
         }
+        Ok(())
     }
 
     /// A file is there, with these bytes. What is of a kind that cannot be read is passed over.
@@ -86,17 +99,16 @@ impl<'a> Sink<'a> {
         if arrived.bytes.is_empty() || parsers::kind::sniff(&arrived.bytes, &arrived.file_name).is_err() {
             // Of a file that could be read before, that is worth a word; it is not gone.
             if self.known.contains_key(&name) {
-                self.failed(&name, "it is empty now, or of a kind that cannot be read");
+                self.failed(&name, "it is empty now, or of a kind that cannot be read")?;
             }
             return Ok(());
         }
-        self.seen.insert(name.clone());
+        self.meet(&name)?;
         match self.keep(arrived).await {
             Ok(()) => Ok(()),
             // What is wrong with one file is no reason to leave the others out; a full box is.
             Err(fault) if matches!(fault.reason, Reason::InvalidParameter | Reason::TooLarge) => {
-                self.failed(&name, fault.cause);
-                Ok(())
+                self.failed(&name, fault.cause)
             }
             Err(fault) => Err(fault),
         }

@@ -63,9 +63,15 @@ impl Sources for Sql {
     }
 
     async fn take_source(&self, now: Timestamp, until: Timestamp) -> Result<Option<Source>, Fault> {
+        // One source of an owner at a time, so that nobody's slow servers keep others waiting.
         let due = "select s.id from sources s join boxes b on b.id = s.box_id
                    where ((s.taken_until is null and s.due_at is not null and s.due_at <= $1) or s.taken_until <= $1)
-                   and b.deleting_at is null order by s.due_at, s.id limit 1";
+                   and b.deleting_at is null and not exists (
+                       select 1 from memberships mine
+                       join memberships theirs on theirs.user_id = mine.user_id and theirs.role = 'owner'
+                       join sources other on other.box_id = theirs.box_id
+                       where mine.box_id = s.box_id and mine.role = 'owner' and other.taken_until > $1)
+                   order by s.due_at, s.id limit 1";
         // Most of the time there is none, and finding that out should not wait for the disk.
         if self.database.read(|t| t.first(due, &[now.into()]))?.is_none() {
             return Ok(None);

@@ -3,6 +3,8 @@
 
 /// Links that are taken from one page.
 const MOST_LINKS: usize = 5_000;
+/// Attributes of one tag that are looked at.
+const MOST_ATTRIBUTES: usize = 50;
 
 /// What a page says about itself and where it leads.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -59,7 +61,7 @@ pub(super) fn of_page(html: &str) -> Links {
     links
 }
 
-/// Names and values of a tag, and what follows it.
+/// Names and values of a tag, where it has both, and what follows it.
 fn attributes(text: &str) -> (Vec<(&str, &str)>, &str) {
     let mut found = Vec::new();
     let mut rest = text;
@@ -78,7 +80,6 @@ fn attributes(text: &str) -> (Vec<(&str, &str)>, &str) {
         let name = &rest[..end];
         rest = rest[end..].trim_start();
         let Some(value) = rest.strip_prefix('=').map(str::trim_start) else {
-            found.push((name, ""));
             continue;
         };
         let quote = value.chars().next().filter(|letter| matches!(letter, '"' | '\''));
@@ -89,7 +90,9 @@ fn attributes(text: &str) -> (Vec<(&str, &str)>, &str) {
                 value.split_at(end.unwrap_or(value.len()))
             }
         };
-        found.push((name, value));
+        if found.len() < MOST_ATTRIBUTES {
+            found.push((name, value));
+        }
         rest = after;
     }
 }

@@ -34,8 +34,8 @@ const MOST_MARKUP: u64 = 10 << 20;
 const MOST_MAPS: usize = 50;
 /// Characters of an address.
 const LONGEST_URL: usize = 2_000;
-/// Addresses that are remembered for each page that is read: a site can name any number.
-const REMEMBERED: usize = 50;
+/// Bytes of addresses that are remembered: a site can name any number.
+const REMEMBERED: usize = 16 << 20;
 
 /// Which pages.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -88,6 +88,7 @@ impl Reader for Site {
         }
         let most = self.settings.max_pages as usize;
         let mut met: HashSet<String> = pages.iter().map(|page| page.url.to_string()).collect();
+        let mut remembered: usize = met.iter().map(String::len).sum();
         let mut read = 0;
         while let Some(page) = pages.pop_front() {
             if !robots.allow(&path(&page.url)) {
@@ -101,8 +102,9 @@ impl Reader for Site {
             }
             read += 1;
             for url in self.visit(&page, &robots, sink).await? {
-                let room = met.len() < most.saturating_mul(REMEMBERED);
+                let room = remembered < REMEMBERED;
                 if room && same_site(&url, &start) && met.insert(url.to_string()) {
+                    remembered += url.as_str().len();
                     pages.push_back(Page { url, depth: page.depth.map(|depth| depth + 1) });
                 }
             }
@@ -169,7 +171,7 @@ impl Site {
             Ok(leads_to) => Ok(leads_to),
             Err(fault) if first => Err(fault),
             Err(fault) if fault.reason == Reason::Unprocessable => {
-                sink.failed(page.url.as_str(), fault.cause);
+                sink.failed(page.url.as_str(), fault.cause)?;
                 Ok(Vec::new())
             }
             Err(fault) => Err(fault),
@@ -184,7 +186,7 @@ impl Site {
         let (url, response) = self.get(page.url.clone(), unless(known)).await?;
         match response.status() {
             StatusCode::NOT_MODIFIED => {
-                sink.same(&name);
+                sink.same(&name)?;
                 return Ok(Vec::new());
             }
             // What is gone is not there: it is deleted like everything else that is not found again.

@@ -67,6 +67,26 @@ async fn a_source_is_read_by_one_node_at_a_time_and_again_when_it_is_due() {
 }
 
 #[tokio::test]
+async fn one_source_of_an_owner_is_read_at_a_time() {
+    let fresh = fresh();
+    let (ada, bob) = (fresh.user("ada@example.org").await, fresh.user("bob@example.org").await);
+    let boxes = [fresh.box_of(&ada).await, fresh.box_of(&ada).await, fresh.box_of(&bob).await];
+    let mut ids = Vec::new();
+    for writing in &boxes {
+        ids.push(fresh.catalog.add_source(&manage(writing), site(None)).await.unwrap().id);
+    }
+    let take = async || fresh.catalog.take_source(later(1), later(60)).await.unwrap().map(|source| source.id);
+    let (first, second) = (take().await.unwrap(), take().await.unwrap());
+    let adas = &ids[..2];
+    assert!(adas.contains(&first) != adas.contains(&second), "one of Ada's, and Bob's");
+    assert_eq!(take().await, None, "Ada has one being read");
+    let done = if adas.contains(&first) { first } else { second };
+    fresh.catalog.finish_source(done, SourceReport::default(), later(1)).await.unwrap();
+    let third = take().await.unwrap();
+    assert!(adas.contains(&third) && third != done);
+}
+
+#[tokio::test]
 async fn files_of_a_source_are_known_until_one_of_both_goes() {
     let fresh = fresh();
     let ada = fresh.user("ada@example.org").await;
