@@ -146,7 +146,7 @@ impl Ingest {
             let batch: Vec<Chunk> = waiting.by_ref().take(CHUNKS_AT_ONCE).collect();
             let Some(last) = batch.last() else { break };
             progress(last.page, Some(document.pages.len() as u32));
-            indexed.extend(embed_batch(&*embedder, batch, title).await?);
+            indexed.extend(embed_batch(&*embedder, batch, &title).await?);
         }
         let model = embedder.id().to_string();
         Ok(EmbeddedFile { document: Arc::new(document), chunks: indexed.into(), model })

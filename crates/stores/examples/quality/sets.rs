@@ -82,7 +82,7 @@ pub(crate) fn chunks(document: &Document) -> Vec<(Chunk, String)> {
     chunk::split(document, &Chunking::default(), &count_tokens)
         .into_iter()
         .map(|chunk| {
-            let embedded = chunk.with_headings(chunk::title(document.title.as_deref(), ""));
+            let embedded = chunk.with_headings(&chunk::title(document.title.as_deref(), ""));
             (chunk, embedded)
         })
         .collect()

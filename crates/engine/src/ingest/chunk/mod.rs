@@ -2,13 +2,14 @@
 //!
 //! - [`blocks`] reads the structure of a page, [`sentences`] that of its prose.
 //! - [`pack`] puts pieces together up to the size wanted.
-//! - [`mod@language`] tells what language they are in.
+//! - [`mod@language`] tells what language they are in, [`naming`] what their document is called.
 //!
 //! A chunk lies within one page and is exactly a part of its text, so every hit can be checked against the page.
 //! Sentences, rows and items are cut only where one alone is longer than a chunk may be.
 
 mod blocks;
 mod language;
+mod naming;
 mod pack;
 pub(crate) mod sentences;
 
@@ -17,6 +18,7 @@ mod tests;
 
 use language::Languages;
 pub use language::{assume, language_of, main_language};
+pub use naming::title;
 
 use super::bounds::MOST_PASSAGES;
 use crate::{
@@ -69,12 +71,6 @@ pub fn split(document: &Document, chunking: &Chunking, count_tokens: &dyn Fn(&st
         }
     }
     chunks
-}
-
-/// A document's title, or else its file's name.
-pub fn title<'a>(title: Option<&'a str>, file_name: &'a str) -> &'a str {
-    let stem = file_name.rsplit_once('.').map_or(file_name, |(stem, _)| stem);
-    title.map(str::trim).filter(|title| !title.is_empty()).unwrap_or(stem)
 }
 
 /// Code points before each of the marks, one every [`Offsets::STRIDE`] bytes, so that looking one up reads little.

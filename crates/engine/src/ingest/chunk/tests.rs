@@ -86,8 +86,11 @@ fn headings_lead_their_sections_and_carry_over_pages() {
     assert_eq!(*chunks[0].section, ["Guide", "Install"]);
     assert_eq!(*chunks[1].section, ["Guide", "Use"]);
     assert_eq!(*chunks[2].section, ["Guide", "Use"]);
-    assert_eq!(chunks[2].with_headings(title(None, "guide.md")), "guide › Guide › Use\nMore on use.");
-    assert_eq!(chunks[1].with_headings(title(Some("Guide"), "x.md")), "Guide\n## Use\nPress the big button.");
+    assert_eq!(chunks[2].with_headings(&title(None, "guide.md")), "guide › Guide › Use\nMore on use.");
+    assert_eq!(
+        chunks[1].with_headings(&title(Some("Guide"), "x.md")),
+        "Guide\n## Use\nPress the big button."
+    );
 }
 
 #[test]
