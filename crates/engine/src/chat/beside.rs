@@ -1,9 +1,8 @@
 //! "What came after it?": the sentence, item or row that stands next to what was answered last.
 
 use super::{
-    locate,
-    pick::{flat, stems},
-    units,
+    locate, units,
+    words::{flat, stems},
 };
 use crate::seams::answerer::{Brief, Direction, Passage, Piece, Speaker, Turn};
 

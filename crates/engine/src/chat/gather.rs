@@ -2,7 +2,7 @@
 
 use super::{
     Asked, Chat, ChatRequest, FULL_CONTEXT, LEAST, LONGEST_PASSAGE, alike, beside, brief, intent::Intent,
-    passage, pick::stems, searched, understand,
+    passage, searched, understand, words::stems,
 };
 use crate::{
     Fault,

@@ -4,8 +4,9 @@ use super::{
     Asked, Chat, ChatRequest,
     gather::Found,
     phrases,
-    pick::{self, Wanted, stems},
+    pick::{self, Wanted},
     searched,
+    words::stems,
 };
 use crate::{
     Fault,

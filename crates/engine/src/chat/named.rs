@@ -10,8 +10,7 @@ use unicode_segmentation::UnicodeSegmentation;
 use super::{
     kind,
     language::Language,
-    pick::{flat, stems},
-    words,
+    words::{self, flat, stems},
 };
 use crate::seams::answerer::Passage;
 

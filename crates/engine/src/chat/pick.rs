@@ -15,7 +15,7 @@ use super::{
     named::{Around, Named, has_word},
     table::Row,
     units::{self, Unit},
-    words::{self, Word},
+    words::{self, Word, flat, stems},
 };
 use crate::seams::answerer::Passage;
 
@@ -550,30 +550,4 @@ fn is_form(question: &str, word: &Word<'_>) -> bool {
     ];
     before.split(' ').next_back().is_some_and(|last| matches!(last, "how" | "wie"))
         && vague.contains(&lower.as_str())
-}
-
-/// A text in lower case on one line, without marks of citations.
-pub(super) fn flat(text: &str) -> String {
-    let lower = text.to_lowercase();
-    lower.split_whitespace().filter(|word| !is_mark(word)).collect::<Vec<_>>().join(" ")
-}
-
-fn is_mark(word: &str) -> bool {
-    let inside = word.strip_prefix('[').and_then(|word| word.trim_end_matches(['.', ',']).strip_suffix(']'));
-    inside.is_some_and(|inside| !inside.is_empty() && inside.bytes().all(|byte| byte.is_ascii_digit()))
-}
-
-/// The stems of a text's content words.
-pub(super) fn stems(text: &str) -> HashSet<String> {
-    words::telling(text).into_iter().map(|word| word.stem).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn marks_of_citations_do_not_count() {
-        assert_eq!(flat("It  lasts two\nyears. [1] So [x]."), "it lasts two years. so [x].");
-    }
 }

@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{language::Language, phrases, pick::stems, units};
+use super::{language::Language, phrases, units, words::stems};
 use crate::{
     ids::FileId,
     seams::answerer::{Passage, Piece},

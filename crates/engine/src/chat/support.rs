@@ -6,9 +6,8 @@ use std::{collections::HashSet, ops::Range};
 use super::{
     kind, locate,
     named::{codes, is_year},
-    pick::{flat, stems},
     units::{self, Unit},
-    words,
+    words::{self, flat, stems},
 };
 use crate::seams::answerer::Passage;
 

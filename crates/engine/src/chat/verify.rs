@@ -4,9 +4,8 @@ use std::{collections::HashMap, ops::Range, sync::Arc};
 
 use super::{
     draft::{Mark, Part, Sentence},
-    kind, locate,
-    pick::stems,
-    support, words,
+    kind, locate, support,
+    words::{self, stems},
 };
 use crate::{
     Fault,

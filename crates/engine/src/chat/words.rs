@@ -1,5 +1,7 @@
 //! The words of a text, as far as chat needs to know them: normalised, without stop words.
 
+use std::collections::HashSet;
+
 use unicode_segmentation::UnicodeSegmentation;
 
 /// Stop words, in the languages that most boxes are in.
@@ -634,9 +636,30 @@ pub(super) fn is_number_word(lower: &str) -> bool {
     NUMBERS.split('|').any(|number| number == lower)
 }
 
+/// A text in lower case on one line, without marks of citations.
+pub(super) fn flat(text: &str) -> String {
+    let lower = text.to_lowercase();
+    lower.split_whitespace().filter(|word| !is_mark(word)).collect::<Vec<_>>().join(" ")
+}
+
+fn is_mark(word: &str) -> bool {
+    let inside = word.strip_prefix('[').and_then(|word| word.trim_end_matches(['.', ',']).strip_suffix(']'));
+    inside.is_some_and(|inside| !inside.is_empty() && inside.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// The stems of a text's content words.
+pub(super) fn stems(text: &str) -> HashSet<String> {
+    telling(text).into_iter().map(|word| word.stem).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn marks_of_citations_do_not_count() {
+        assert_eq!(flat("It  lasts two\nyears. [1] So [x]."), "it lasts two years. so [x].");
+    }
 
     #[test]
     fn forms_of_a_word_are_alike_and_empty_words_are_left_out() {

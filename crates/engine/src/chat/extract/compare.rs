@@ -7,8 +7,8 @@ use crate::{
         alike,
         language::Language,
         phrases,
-        pick::{Wanted, stems},
-        words,
+        pick::Wanted,
+        words::{self, stems},
     },
     seams::answerer::{Brief, Piece, Side},
 };

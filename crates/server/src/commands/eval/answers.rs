@@ -6,7 +6,7 @@ use engine::Fault;
 use serde_json::{Value, json};
 
 use super::{
-    Api, output,
+    Api, measures, output,
     questions::{Question, Target},
     report,
 };
@@ -115,7 +115,7 @@ impl Summary {
             facts: Share::of(answerable().flat_map(facts)),
             cited: Share::of(answerable().filter_map(Outcome::cites)),
             refused: Share::of(unanswerable.map(|outcome| outcome.cited.is_empty())),
-            latency: report::percentiles(outcomes.iter().map(|outcome| outcome.took)),
+            latency: measures::percentiles(outcomes.iter().map(|outcome| outcome.took)),
             units: outcomes.iter().map(|outcome| outcome.units).sum(),
         }
     }

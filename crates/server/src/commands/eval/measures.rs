@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 use super::{
     Outcome, output,
     questions::{Question, Target},
-    report,
 };
 
 /// How deep recall is looked at.
@@ -38,7 +37,7 @@ impl Summary {
             recall: DEPTHS.map(|depth| mean(&|o| recall(&o.question, &o.found, depth))),
             ndcg: mean(&|o| ndcg(&o.question, &o.found, 10)),
             mrr: mean(&|o| first(o).map_or(0.0, |rank| 1.0 / rank as f64)),
-            latency: report::percentiles(outcomes.iter().map(|outcome| outcome.took)),
+            latency: percentiles(outcomes.iter().map(|outcome| outcome.took)),
             units: outcomes.iter().map(|outcome| outcome.units).sum(),
         }
     }
@@ -115,6 +114,13 @@ fn ndcg(question: &Question, found: &[Target], depth: usize) -> f64 {
     gains.sort_by(|a, b| b.total_cmp(a));
     let best: f64 = gains.iter().take(depth).enumerate().map(|(at, gain)| gain * discount(at)).sum();
     if best == 0.0 { 0.0 } else { gained / best }
+}
+
+/// The 50th, 90th and 99th percentile; there is at least one time.
+pub(super) fn percentiles(times: impl Iterator<Item = Duration>) -> [Duration; 3] {
+    let mut times: Vec<Duration> = times.collect();
+    times.sort();
+    [0.5, 0.9, 0.99].map(|share| times[((times.len() - 1) as f64 * share).round() as usize])
 }
 
 #[cfg(test)]

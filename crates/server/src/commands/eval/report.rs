@@ -82,13 +82,6 @@ pub(super) fn latencies(times: impl Iterator<Item = Duration>) -> Vec<(String, f
     bars
 }
 
-/// The 50th, 90th and 99th percentile; there is at least one time.
-pub(super) fn percentiles(times: impl Iterator<Item = Duration>) -> [Duration; 3] {
-    let mut times: Vec<Duration> = times.collect();
-    times.sort();
-    [0.5, 0.9, 0.99].map(|share| times[((times.len() - 1) as f64 * share).round() as usize])
-}
-
 /// A bar chart.
 pub(super) fn bars(values: &[(String, f64)], unit: &str) -> String {
     chart(values, unit, 64.0)
