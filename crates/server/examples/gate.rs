@@ -37,7 +37,7 @@ async fn main() -> anyhow::Result<()> {
         let started = Instant::now();
         for _ in 0..REQUESTS {
             let now = Timestamp::now();
-            let caller = auth::authenticate(app, &headers, now).await?;
+            let caller = auth::authenticate(app, &headers, "/api/public/v1/check", now).await?;
             caller.may_read(box_id)?;
             app.limiter.take(&caller.prefix, caller.user, now).await?;
         }
