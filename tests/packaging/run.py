@@ -104,7 +104,7 @@ def sbom(dist, _):
     assert len(set(named)) == len(named), "two components have one name"
     used = {name for entry in document["dependencies"] for name in (entry["ref"], *entry["dependsOn"])}
     assert used <= set(named), f"dependencies that are not listed: {used - set(named)}"
-    ours = {"engine", "models", "parsers", "stores"}
+    ours = {"engine", "models", "parsers", "recognition", "stores"}
     for part in parts:
         assert part["type"] in ("library", "machine-learning-model") and part["name"] and part["licenses"][0]["expression"], part
         assert part["name"] in ours or re.fullmatch("[0-9a-f]{64}", part["hashes"][0]["content"]), part
