@@ -81,8 +81,8 @@ def models():
     """The weights that the program carries."""
     return [{"type": "machine-learning-model", "bom-ref": f"models/{path.relative_to(release.ROOT / 'models')}", "name": name,
              "licenses": [{"expression": "Apache-2.0"}], "hashes": sha256(path.read_bytes())}
-            for path in sorted((release.ROOT / "models").glob("**/*.safetensors")) if "fetched" not in path.parts
-            for name in [path.parent.name if path.stem == "model" else path.stem]]
+            for path in sorted((release.ROOT / "models").rglob("*")) if path.suffix in (".safetensors", ".f16") and "fetched" not in path.parts
+            for name in [f"{path.parent.name}-{path.stem}" if path.suffix == ".f16" else path.parent.name if path.stem == "model" else path.stem]]
 
 
 def sha256(content):

@@ -4,11 +4,12 @@
 use std::{
     any::Any,
     net::{IpAddr, SocketAddr},
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use axum::{
     Router,
+    body::{Body, HttpBody, to_bytes},
     extract::{FromRequestParts, MatchedPath, Request, State},
     http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header, request::Parts},
     middleware::{Next, from_fn_with_state},
@@ -37,6 +38,10 @@ use crate::{
     },
     config::Tls,
 };
+
+/// Bytes of a body that are read although nobody wants them, and for how long.
+const MOST_UNREAD: usize = 64 << 10;
+const UNREAD_FOR: Duration = Duration::from_secs(2);
 
 /// The address at the other end of the connection.
 #[derive(Clone, Copy)]
@@ -164,17 +169,21 @@ pub async fn gate(State(app): State<App>, request: Request, next: Next) -> Respo
     let now = Timestamp::now();
     let caller = match auth::authenticate(&app, &head.headers, head.uri.path(), now).await {
         Ok(caller) => caller,
-        Err(fault) => return Failure(turned_away(&app, &head, fault).await).into_response(),
+        Err(fault) => {
+            let refused = Failure(turned_away(&app, &head, fault).await);
+            return unread(body, refused.into_response()).await;
+        }
     };
     let verdict = match app.limiter.take(&caller.prefix, caller.user, now).await {
         Ok(verdict) => verdict,
-        Err(fault) => return Failure(fault).into_response(),
+        Err(fault) => return unread(body, Failure(fault).into_response()).await,
     };
     let request_limits = app.config.limits.requests();
     let mut response = match verdict.refused {
         Some(refusal) => {
             app.metrics.refused(refusal);
-            Failure(limits::too_many(refusal, &request_limits, &verdict, now)).into_response()
+            let refused = Failure(limits::too_many(refusal, &request_limits, &verdict, now));
+            unread(body, refused.into_response()).await
         }
         None => match admitted(&app, &head).await {
             Ok(()) => {
@@ -182,7 +191,7 @@ pub async fn gate(State(app): State<App>, request: Request, next: Next) -> Respo
                 request.extensions_mut().insert(caller);
                 routed(request, next).await
             }
-            Err(fault) => Failure(fault).into_response(),
+            Err(fault) => unread(body, Failure(fault).into_response()).await,
         },
     };
     limits::write_headers(response.headers_mut(), &request_limits, &verdict, now);
@@ -281,6 +290,17 @@ pub fn https_required(uri: &Uri) -> Fault {
     let hint = "use https://, and replace the key if you sent one";
     Fault::new(Reason::HttpsRequired, format!("`{}` was requested over plain HTTP", loggable(uri.path())))
         .hint(hint)
+}
+
+/// Finishes an answer that was given without the request's body. With the body still on its way the connection would be closed, and a client
+/// that sends its next request just then would get no answer to that. So a short body is read to its end, and after a long one the answer
+/// says that the connection is closed.
+async fn unread(body: Body, response: Response) -> Response {
+    if body.size_hint().lower() > MOST_UNREAD as u64 {
+        return close(response);
+    }
+    let read = tokio::time::timeout(UNREAD_FOR, to_bytes(body, MOST_UNREAD)).await;
+    if matches!(read, Ok(Ok(_))) { response } else { close(response) }
 }
 
 /// Marks the connection to be closed after the answer.

@@ -125,6 +125,28 @@ async fn fields_that_are_sent_again_and_again_do_not_pass_their_limits() {
     }
 }
 
+/// Many clients send the head of a request and its body in two pieces, and use the connection again.
+#[tokio::test]
+async fn a_request_that_is_refused_before_its_body_comes_leaves_the_connection_open() {
+    let app = behind_proxy(roomy()).await;
+    let head = "POST /api/public/v1/boxes/x/retrieve-documents HTTP/1.1\r\nHost: x\r\nX-Forwarded-Proto: https\r\n\
+                Content-Type: application/json\r\n";
+    let mut stream = TcpStream::connect(app.address).await.unwrap();
+    for _ in 0..2 {
+        stream.write_all(format!("{head}Content-Length: 13\r\n\r\n").as_bytes()).await.unwrap();
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        stream.write_all(br#"{"query":"x"}"#).await.unwrap();
+        let mut answer = vec![0; 4096];
+        let came = tokio::time::timeout(HANGS, stream.read(&mut answer)).await.unwrap().unwrap();
+        let answer = String::from_utf8_lossy(&answer[..came]).to_lowercase();
+        assert!(answer.starts_with("http/1.1 401 ") && !answer.contains("connection: close"), "{answer}");
+    }
+    // A long body is not waited for; then the answer says that the connection ends.
+    stream.write_all(format!("{head}Content-Length: 99999\r\n\r\n").as_bytes()).await.unwrap();
+    let answer = until_closed(&mut stream).await.to_lowercase();
+    assert!(answer.starts_with("http/1.1 401 ") && answer.contains("connection: close"), "{answer}");
+}
+
 #[tokio::test]
 async fn a_body_that_is_announced_too_large_is_refused_at_once() {
     let app = behind_proxy(roomy()).await;
