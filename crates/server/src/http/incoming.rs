@@ -2,6 +2,10 @@
 
 use std::{
     pin::Pin,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     task::{Context, Poll, ready},
     time::Duration,
 };
@@ -47,12 +51,37 @@ pub(super) struct Incoming<B> {
     waiting: Option<(Instant, Pin<Box<Sleep>>)>,
     /// Whether the error has been given.
     cut: bool,
+    rest: Rest,
+}
+
+/// Whether some of a body is still to come, also for whoever gave the body away.
+#[derive(Clone)]
+pub(super) struct Rest(Arc<AtomicBool>);
+
+impl Rest {
+    pub(super) fn is_to_come(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
 }
 
 impl<B: HttpBody> Incoming<B> {
     pub(super) fn new(body: B, config: &Config) -> Self {
         let (most, deadlines) = (most_bytes(config), config.deadlines.clone());
-        Incoming { body, most, deadlines, received: 0, waited: Duration::ZERO, waiting: None, cut: false }
+        let rest = Rest(Arc::new(AtomicBool::new(!body.is_end_stream())));
+        Incoming {
+            body,
+            most,
+            deadlines,
+            received: 0,
+            waited: Duration::ZERO,
+            waiting: None,
+            cut: false,
+            rest,
+        }
+    }
+
+    pub(super) fn rest(&self) -> Rest {
+        self.rest.clone()
     }
 
     fn too_large(&mut self) -> BoxError {
@@ -102,6 +131,9 @@ where
         }
         let frame = ready!(polled);
         this.stop_waiting();
+        if frame.is_none() || this.body.is_end_stream() {
+            this.rest.0.store(false, Ordering::Relaxed);
+        }
         if let Some(Ok(bytes)) = frame.as_ref().map(|frame| frame.as_ref().map(Frame::data_ref)) {
             this.received += bytes.map_or(0, |bytes| bytes.len() as u64);
             if this.received > this.most && !this.cut {

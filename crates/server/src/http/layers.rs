@@ -292,15 +292,12 @@ pub fn https_required(uri: &Uri) -> Fault {
         .hint(hint)
 }
 
-/// Finishes an answer that was given without the request's body. With the body still on its way the connection would be closed, and a client
-/// that sends its next request just then would get no answer to that. So a short body is read to its end, and after a long one the answer
-/// says that the connection is closed.
+/// Finishes an answer that was given without the request's body. A short one is read to its end, so that the connection can stay open.
 async fn unread(body: Body, response: Response) -> Response {
-    if body.size_hint().lower() > MOST_UNREAD as u64 {
-        return close(response);
+    if body.size_hint().lower() <= MOST_UNREAD as u64 {
+        let _ = tokio::time::timeout(UNREAD_FOR, to_bytes(body, MOST_UNREAD)).await;
     }
-    let read = tokio::time::timeout(UNREAD_FOR, to_bytes(body, MOST_UNREAD)).await;
-    if matches!(read, Ok(Ok(_))) { response } else { close(response) }
+    response
 }
 
 /// Marks the connection to be closed after the answer.

@@ -3,7 +3,12 @@
 
 use std::{convert::Infallible, net::SocketAddr, path::Path, sync::Arc, time::Duration};
 
-use axum::{Router, body::Body, http::Request, response::Response};
+use axum::{
+    Router,
+    body::Body,
+    http::{Request, Version},
+    response::Response,
+};
 use hyper::service::service_fn;
 use hyper_util::{
     rt::{TokioExecutor, TokioIo, TokioTimer},
@@ -22,7 +27,7 @@ use super::{
     activity::{Activity, Overdue, Patience, Tracked},
     door::{Door, Inside},
     incoming::Incoming,
-    layers::Peer,
+    layers::{self, Peer},
     plain, tls,
     wording::Worded,
 };
@@ -195,7 +200,8 @@ fn builder(head: Duration) -> Builder<TokioExecutor> {
     builder
 }
 
-/// Passes a request on to the routes, watching its body come in and its answer go out.
+/// Passes a request on to the routes, watching its body come in and its answer go out. With some of the body still to come, the connection
+/// ends with the answer, which says so: the client would otherwise send its next request on it.
 async fn answer(
     request: Request<hyper::body::Incoming>,
     peer: SocketAddr,
@@ -204,9 +210,15 @@ async fn answer(
     activity: Arc<Activity>,
 ) -> Result<Response<Tracked<Body>>, Infallible> {
     let under_way = activity.begin();
-    let mut request = request.map(|body| Body::new(Incoming::new(body, &app.config)));
+    let version = request.version();
+    let request = request.map(|body| Incoming::new(body, &app.config));
+    let rest = request.body().rest();
+    let mut request = request.map(Body::new);
     request.extensions_mut().insert(Peer(peer));
-    let response = router.oneshot(request).await?;
+    let mut response = router.oneshot(request).await?;
+    if rest.is_to_come() && version < Version::HTTP_2 {
+        response = layers::close(response);
+    }
     Ok(response.map(|body| Tracked::new(body, under_way)))
 }
 

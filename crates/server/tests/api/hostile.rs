@@ -166,6 +166,7 @@ async fn a_body_that_is_announced_too_large_is_refused_at_once() {
         .await;
         let answer = until_closed(&mut stream).await;
         assert!(answer.starts_with("HTTP/1.1 413 ") && answer.contains("too_large"), "{path}: {answer}");
+        assert!(answer.contains("connection: close"), "a client must not send on: {answer}");
     }
 }
 

@@ -6,7 +6,7 @@ use engine::Fault;
 use serde_json::{Value, json};
 
 use super::{
-    Api, measures, output,
+    Api, measures,
     questions::{Question, Target},
     report,
 };
@@ -133,16 +133,12 @@ impl Summary {
     fn rows(&self) -> Vec<(String, String)> {
         let mut rows = vec![("questions".to_string(), self.right.1.to_string())];
         rows.extend(self.shares().map(|(name, share)| (name.to_string(), share.to_string())));
-        for (name, time) in ["p50", "p90", "p99"].into_iter().zip(self.latency) {
-            rows.push((format!("latency {name}"), format!("{:.1} ms", time.as_secs_f64() * 1e3)));
-        }
-        rows.push(("intelligence units".into(), self.units.to_string()));
+        rows.extend(measures::spent(self.latency, self.units));
         rows
     }
 
     pub(super) fn table(&self) -> String {
-        let rows: Vec<Vec<String>> = self.rows().into_iter().map(|(name, value)| vec![name, value]).collect();
-        output::table(&["MEASURE", "VALUE"], &rows, "")
+        measures::table(self.rows())
     }
 
     pub(super) fn json(&self) -> Value {

@@ -44,7 +44,6 @@ impl Summary {
 
     pub(super) fn rows(&self) -> Vec<(String, String)> {
         let percent = |share: f64| format!("{:.1}%", share * 100.0);
-        let ms = |time: Duration| format!("{:.1} ms", time.as_secs_f64() * 1e3);
         let mut rows = vec![("questions".to_string(), self.questions.to_string())];
         for (depth, share) in DEPTHS.into_iter().zip(self.hit) {
             rows.push((format!("found among the first {depth}"), percent(share)));
@@ -54,16 +53,12 @@ impl Summary {
         }
         rows.push(("nDCG@10".into(), percent(self.ndcg)));
         rows.push(("MRR".into(), percent(self.mrr)));
-        for (name, time) in ["p50", "p90", "p99"].into_iter().zip(self.latency) {
-            rows.push((format!("latency {name}"), ms(time)));
-        }
-        rows.push(("intelligence units".into(), self.units.to_string()));
+        rows.extend(spent(self.latency, self.units));
         rows
     }
 
     pub(super) fn table(&self) -> String {
-        let rows: Vec<Vec<String>> = self.rows().into_iter().map(|(name, value)| vec![name, value]).collect();
-        output::table(&["MEASURE", "VALUE"], &rows, "")
+        table(self.rows())
     }
 
     pub(super) fn json(&self) -> Value {
@@ -114,6 +109,22 @@ fn ndcg(question: &Question, found: &[Target], depth: usize) -> f64 {
     gains.sort_by(|a, b| b.total_cmp(a));
     let best: f64 = gains.iter().take(depth).enumerate().map(|(at, gain)| gain * discount(at)).sum();
     if best == 0.0 { 0.0 } else { gained / best }
+}
+
+/// What the questions took, as rows: percentiles of time, and units.
+pub(super) fn spent(latency: [Duration; 3], units: u64) -> Vec<(String, String)> {
+    let mut rows = Vec::new();
+    for (name, time) in ["p50", "p90", "p99"].into_iter().zip(latency) {
+        rows.push((format!("latency {name}"), format!("{:.1} ms", time.as_secs_f64() * 1e3)));
+    }
+    rows.push(("intelligence units".into(), units.to_string()));
+    rows
+}
+
+/// Measures as a table for a terminal.
+pub(super) fn table(rows: Vec<(String, String)>) -> String {
+    let rows: Vec<Vec<String>> = rows.into_iter().map(|(name, value)| vec![name, value]).collect();
+    output::table(&["MEASURE", "VALUE"], &rows, "")
 }
 
 /// The 50th, 90th and 99th percentile; there is at least one time.
