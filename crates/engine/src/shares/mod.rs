@@ -1,8 +1,8 @@
 //! Shares something that many accounts wait for, such as a model: whoever has used least of it lately goes first.
 //!
-//! What an account uses is forgotten again, half of it after a while. Whoever comes is at most a head start before or behind those
-//! who wait: nobody is paid for a long absence or blamed for what they used while nobody else asked, but whoever asks seldom is
-//! served as if alone. And whoever was passed over for too long goes first, so that nobody waits for ever, however many others come.
+//! What an account uses is forgotten again, half of it after a while. Whoever comes is at most a head start before those who wait, and
+//! never behind them: nobody is paid for a long absence or blamed for what they used before, but whoever asks seldom is served as if
+//! alone. And whoever was passed over for too long goes first, so that nobody waits for ever, however many others come.
 //!
 //! Nothing here looks at a clock: callers say what time it is.
 
@@ -19,7 +19,7 @@ use std::{
 pub struct Rules {
     /// After this time half of what an account has used is forgotten.
     pub half_life: Duration,
-    /// How far apart accounts may be when they begin to wait, in what they have used.
+    /// How far before the others an account may be when it begins to wait, in what it has used.
     pub head_start: f64,
     /// How long an account may be passed over.
     pub patience: Duration,
@@ -72,8 +72,7 @@ impl<A: Copy + Ord, T> Shares<A, T> {
         if share.waiting.is_empty() {
             share.since = now;
             if let Some(least) = least {
-                let (before, behind) = (least - self.rules.head_start, least + self.rules.head_start);
-                share.used = share.used.clamp(before.max(0.0), behind);
+                share.used = share.used.clamp((least - self.rules.head_start).max(0.0), least);
             }
         }
         for (cost, work) in work {

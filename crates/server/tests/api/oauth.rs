@@ -481,6 +481,12 @@ async fn registrations_are_checked_and_bounded() {
     let large =
         register(&app, &json!({"redirect_uris": ["https://example.org/"], "x": "x".repeat(40_000)})).await;
     assert_eq!((large.status, &large.body["error"]), (413, &json!("invalid_request")), "{large:?}");
+    let many: String = (0..5_000).map(|number| format!("&f{number}")).collect();
+    let kind = "application/x-www-form-urlencoded";
+    let many = app.client.post(app.url("/oauth/token")).header("content-type", kind).body(many);
+    let many = Answer::of(many.send().await.unwrap()).await;
+    assert_eq!((many.status, &many.body["error"]), (400, &json!("invalid_request")), "{many:?}");
+    assert!(many.body["error_description"].as_str().unwrap().contains("too many"), "{many:?}");
     let body = json!({"redirect_uris": ["https://example.org/back"]});
     let mut registered = 0;
     while register(&app, &body).await.status == 201 {

@@ -40,8 +40,9 @@ use crate::{
 const ACCESS: Duration = Duration::from_secs(60 * 60);
 /// How long a program may stay away before a person has to let it in again.
 const REFRESH: Duration = Duration::from_secs(30 * 24 * 60 * 60);
-/// Bytes of what a program sends here.
+/// Bytes of what a program sends here, and fields of a form.
 const LARGEST: usize = 32 * 1024;
+const MOST_FIELDS: usize = 32;
 /// Programs that one network may register within an hour.
 const MOST_EACH: u64 = 30;
 /// Programs that may be registered in all.
@@ -126,7 +127,11 @@ impl Sent {
         if !is(&self.head.headers, "application/x-www-form-urlencoded") {
             return Err(Refusal::new("invalid_request", "send a form: application/x-www-form-urlencoded"));
         }
-        let fields: Vec<(String, String)> = form_urlencoded::parse(&self.bytes).into_owned().collect();
+        let fields: Vec<(String, String)> =
+            form_urlencoded::parse(&self.bytes).into_owned().take(MOST_FIELDS + 1).collect();
+        if fields.len() > MOST_FIELDS {
+            return Err(Refusal::new("invalid_request", "the form has too many fields"));
+        }
         let twice =
             fields.iter().enumerate().find(|(at, (name, _))| fields[..*at].iter().any(|(n, _)| n == name));
         match twice {
