@@ -9,4 +9,5 @@ live();
 uploads();
 searching();
 asking();
+fromHits();
 showQuote(document);

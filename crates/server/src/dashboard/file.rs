@@ -1,15 +1,16 @@
-//! One file: the original beside the text that was read from it, how each page was read, and what can be done to it.
+//! One file: the picture of a page beside the text that was read from it, how each page was read, and what can be done to it.
 
 use askama::Template;
 use axum::{
-    extract::{Path, Query, State},
-    http::{HeaderMap, HeaderValue, header},
+    extract::{FromRequestParts, Path, Query, State},
+    http::{HeaderMap, HeaderValue, header, request::Parts},
     response::Response,
 };
 use engine::{
     Fault,
     access::{Reading, Writing},
     document::{Format, Page},
+    layout::{Placed, Region},
     seams::catalog::{Action, FileChanges, FileRecord, Metadata},
 };
 use serde::Deserialize;
@@ -21,6 +22,7 @@ use super::{
     files::{self, Row},
     page::{self, Frame, Place, Shown},
     permit::{AtFile, Here, no_such_file},
+    rendered,
     said::Said,
     show::{self, Moment},
 };
@@ -28,36 +30,12 @@ use crate::{
     app::App,
     http::{
         error::Failure,
-        routes::{labels, links},
+        routes::{labels, links, pictures},
     },
 };
 
 /// Pages of the report on one page of ours.
 const REPORTED: u32 = 200;
-
-/// A page's text in up to three parts, the middle one marked.
-pub(super) struct Text {
-    pub(super) before: String,
-    pub(super) marked: String,
-    pub(super) after: String,
-}
-
-impl Text {
-    /// The text, with the part between these code points marked.
-    pub(super) fn marked(text: &str, span: Option<(u32, u32)>) -> Self {
-        let (start, end) = span.unwrap_or((u32::MAX, u32::MAX));
-        let at = |wanted: u32| {
-            let found = text.char_indices().nth(wanted as usize).map(|(at, _)| at);
-            found.unwrap_or(text.len())
-        };
-        let (start, end) = (at(start), at(end.max(start)));
-        Text {
-            before: text[..start].to_string(),
-            marked: text[start..end].to_string(),
-            after: text[end..].to_string(),
-        }
-    }
-}
 
 /// How a page was read.
 struct PageNotes {
@@ -115,6 +93,49 @@ fn view_of(file: &FileRecord) -> View {
     }
 }
 
+/// A page as it is read: its picture with the quote marked on it, and its text.
+struct Sheet {
+    /// Where its file is.
+    file: String,
+    file_name: String,
+    notes: PageNotes,
+    /// Whether it has a look of its own.
+    drawn: bool,
+    /// Where the quote stands on the picture.
+    regions: Vec<Region>,
+    /// As HTML, with the quote marked.
+    text: String,
+    count: u32,
+    previous: Option<u32>,
+    next: Option<u32>,
+}
+
+impl Sheet {
+    fn of(here: &Here, file: &FileRecord, page: &Page, quote: Option<(u32, u32)>) -> Self {
+        let (number, count) = (page.number, file.extent.pages);
+        let place = |layout, (start, end): (u32, u32)| {
+            Placed::new(number, &page.text, layout).regions(start..end.max(start))
+        };
+        let drawn = pictures::has_any(file);
+        Sheet {
+            file: address(here, file),
+            file_name: file.name.as_str().to_string(),
+            notes: PageNotes::of(page),
+            drawn,
+            regions: page
+                .layout
+                .as_ref()
+                .zip(quote)
+                .map(|(layout, quote)| place(layout, quote))
+                .unwrap_or_default(),
+            text: rendered::render(&page.text, page.format, quote),
+            count,
+            previous: (number > 1).then(|| number - 1),
+            next: (number < count).then_some(number + 1),
+        }
+    }
+}
+
 #[derive(Template)]
 #[template(path = "file.html")]
 struct FilePage {
@@ -124,14 +145,9 @@ struct FilePage {
     file_tags: String,
     /// Metadata: the key and the value as text.
     entries: Vec<(String, String)>,
-    view: &'static str,
-    /// `plain` where the browser lays the original out itself, in the colours of the page.
-    frame_class: &'static str,
-    page: Option<PageNotes>,
-    text: Text,
-    count: u32,
-    previous: Option<u32>,
-    next: Option<u32>,
+    /// Whether browsers can display the original.
+    shown: bool,
+    sheet: Option<Sheet>,
     language: String,
     indexed: Option<Moment>,
     passages: String,
@@ -162,16 +178,14 @@ async fn read_page(
     Ok(found.filter(|page| page.number == number))
 }
 
-/// The original beside the text.
+/// A page of it: the picture beside the text.
 pub(super) async fn show(
     State(app): State<App>,
     AtFile { at, file }: AtFile<Reading>,
     Query(spot): Query<Spot>,
 ) -> Shown {
-    let count = file.extent.pages;
-    let number = spot.page.unwrap_or(1).clamp(1, count.max(1));
+    let number = spot.page.unwrap_or(1).clamp(1, file.extent.pages.max(1));
     let page = read_page(&app, &at.right, &file, number).await?;
-    let text = Text::marked(page.as_ref().map_or("", |page| &page.text), spot.span());
     page::show(&FilePage {
         frame: Frame::new(
             &app,
@@ -182,18 +196,8 @@ pub(super) async fn show(
         row: Row::of(&file),
         file_tags: file.tags.join(", "),
         entries: file.metadata.iter().map(|(key, value)| (key.clone(), as_text(value))).collect(),
-        view: match view_of(&file) {
-            View::Pdf => "pdf",
-            View::Picture => "picture",
-            View::Frame => "frame",
-            View::Nothing => "nothing",
-        },
-        frame_class: if file.media_type.starts_with("text/html") { "paper" } else { "plain" },
-        page: page.as_ref().map(PageNotes::of),
-        text,
-        count,
-        previous: (number > 1).then(|| number - 1),
-        next: (number < count).then_some(number + 1),
+        shown: view_of(&file) != View::Nothing,
+        sheet: page.map(|page| Sheet::of(&at.here, &file, &page, spot.span())),
         language: file.language.clone().unwrap_or_default(),
         indexed: file.indexed_at.map(Moment::of),
         passages: show::count(file.extent.chunks.into(), "passage", "passages"),
@@ -243,38 +247,56 @@ pub(super) async fn report(
 #[derive(Template)]
 #[template(path = "page_text.html")]
 struct PageText {
-    here: Here,
-    file: String,
-    file_name: String,
-    number: u32,
-    label: String,
-    text: Text,
+    sheet: Sheet,
     start: Option<u32>,
     end: Option<u32>,
 }
 
-/// One page's text, for the panel beside hits and answers.
+/// The page that a path names.
+pub(super) struct InPath(String);
+
+impl FromRequestParts<App> for InPath {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Failure> {
+        let segments = Path::<Vec<(String, String)>>::from_request_parts(parts, app).await;
+        let segments = segments.map(|Path(segments)| segments).unwrap_or_default();
+        let number = segments.into_iter().find(|(name, _)| name == "number");
+        Ok(InPath(number.map(|(_, text)| text).unwrap_or_default()))
+    }
+}
+
+/// One page, for the panel beside hits and answers.
 pub(super) async fn one_page(
     State(app): State<App>,
     AtFile { at, file }: AtFile<Reading>,
-    Path(segments): Path<Vec<(String, String)>>,
+    InPath(number): InPath,
     Query(spot): Query<Spot>,
 ) -> Shown {
-    let number = segments.iter().find(|(name, _)| name == "number").and_then(|(_, text)| text.parse().ok());
-    let page = read_page(&app, &at.right, &file, number.unwrap_or(0)).await?.ok_or_else(no_such_file)?;
-    page::show(&PageText {
-        file: file.id.to_string(),
-        file_name: file.name.as_str().to_string(),
-        number: page.number,
-        label: page.label.clone(),
-        text: Text::marked(&page.text, spot.span()),
-        start: spot.start,
-        end: spot.end,
-        here: at.here,
-    })
+    let number = number.parse().unwrap_or(0);
+    let page = read_page(&app, &at.right, &file, number).await?.ok_or_else(no_such_file)?;
+    let sheet = Sheet::of(&at.here, &file, &page, spot.span());
+    page::show(&PageText { sheet, start: spot.start, end: spot.end })
 }
 
-/// The original, to be looked at inside our page: without any rights, whatever it holds.
+#[derive(Deserialize)]
+pub(super) struct Width {
+    width: Option<String>,
+}
+
+/// One page as it looks, as the API draws it.
+pub(super) async fn picture(
+    State(app): State<App>,
+    AtFile { at, file }: AtFile<Reading>,
+    InPath(number): InPath,
+    Query(query): Query<Width>,
+    headers: HeaderMap,
+) -> Shown {
+    let wanted = (number.as_str(), query.width.as_deref());
+    Ok(pictures::picture(&app, at.who.user().id, &file, wanted, &headers).await?)
+}
+
+/// The original, to be looked at: without any rights, whatever it holds.
 pub(super) async fn original(
     State(app): State<App>,
     AtFile { at, file }: AtFile<Reading>,
@@ -414,19 +436,5 @@ mod tests {
                 .map(|(key, value)| (key.to_string(), value))
                 .into();
         assert_eq!(changed_entries(&before, &fields), expected);
-    }
-
-    #[test]
-    fn offsets_are_code_points_and_never_out_of_the_text() {
-        let text = Text::marked("größe und maß", Some((0, 5)));
-        assert_eq!(
-            (text.before.as_str(), text.marked.as_str(), text.after.as_str()),
-            ("", "größe", " und maß")
-        );
-        let text = Text::marked("kurz", Some((2, 99)));
-        assert_eq!((text.before.as_str(), text.marked.as_str()), ("ku", "rz"));
-        let text = Text::marked("kurz", Some((3, 1)));
-        assert_eq!((text.before.as_str(), text.marked.as_str(), text.after.as_str()), ("kur", "", "z"));
-        assert_eq!(Text::marked("kurz", None).before, "kurz");
     }
 }

@@ -26,6 +26,7 @@ mod operator;
 mod page;
 mod permit;
 mod profile;
+mod rendered;
 mod said;
 mod search;
 mod settings;
@@ -114,6 +115,7 @@ pub const ROUTES: &[Route] = &[
     page("/boxes/{box_id}/files/{file_id}", Needs::Reading, || get(file::show)),
     page("/boxes/{box_id}/files/{file_id}/report", Needs::Reading, || get(file::report)),
     page("/boxes/{box_id}/files/{file_id}/pages/{number}", Needs::Reading, || get(file::one_page)),
+    page("/boxes/{box_id}/files/{file_id}/pages/{number}/image", Needs::Reading, || get(file::picture)),
     page("/boxes/{box_id}/files/{file_id}/original", Needs::Reading, || get(file::original)),
     page("/boxes/{box_id}/files/{file_id}/download", Needs::Reading, || get(file::download)),
     form("/boxes/{box_id}/files/{file_id}/change", Needs::Writing, || post(file::change)),

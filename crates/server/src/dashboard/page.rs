@@ -24,10 +24,9 @@ use crate::{
     },
 };
 
-/// What a page may load and do: what comes from here, no script or style inside a page, no frame around it. PDFs are shown
-/// in a frame of their own.
+/// What a page may load and do: what comes from here, no script or style inside a page, no frame in it or around it.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
-    connect-src 'self'; frame-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
+    connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
 
 /// What a handler of the dashboard returns.
 pub(super) type Shown = Result<Response, Failure>;

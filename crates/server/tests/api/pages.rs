@@ -47,7 +47,7 @@ async fn uploaded(app: &TestApp, box_id: BoxId, key: &str, name: &str, bytes: &[
     id
 }
 
-async fn manual(app: &TestApp, box_id: BoxId, key: &str) -> String {
+pub(crate) async fn manual(app: &TestApp, box_id: BoxId, key: &str) -> String {
     let pages: [&[(&str, u32, u32)]; 2] = [
         &[("The warranty lasts two years.", 60, 700), ("Repairs are made in Lyon.", 60, 400)],
         &[("Nothing else is said here.", 60, 700)],

@@ -106,6 +106,11 @@ fn parse_width(text: Option<&str>) -> Result<u32, Fault> {
     width.ok_or_else(|| Fault::invalid("width", cause()))
 }
 
+/// Whether the pages of a file have a look of their own.
+pub(crate) fn has_any(file: &FileRecord) -> bool {
+    file.media_type == "application/pdf" || file.media_type.starts_with("image/")
+}
+
 /// The number of a page that can be drawn.
 fn existing(file: &FileRecord, page: &str) -> Result<u32, Fault> {
     let pages = file.extent.pages;
@@ -113,7 +118,7 @@ fn existing(file: &FileRecord, page: &str) -> Result<u32, Fault> {
         let cause = format!("the file is {}; only files that were read have pages", file.status.as_str());
         return Err(Fault::new(Reason::NotReady, cause).hint("GET /files/{file_id} shows its status"));
     }
-    if file.media_type != "application/pdf" && !file.media_type.starts_with("image/") {
+    if !has_any(file) {
         let kind = &file.media_type;
         let cause =
             format!("pages of this file ({kind}) have no picture; only those of PDFs and pictures have");

@@ -4,6 +4,7 @@ mod access;
 mod flows;
 mod identity;
 mod provider;
+mod reading;
 mod signing_in;
 
 use engine::{
