@@ -15,6 +15,17 @@ async function* eventsOf(response) {
   }
 }
 
+/** A thumb that points up; the style sheet turns the other one. */
+function drawThumb() {
+  const drawing = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  drawing.setAttribute("viewBox", "0 0 24 24");
+  drawing.setAttribute("aria-hidden", "true");
+  const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
+  path.setAttribute("d", "M7 11v9H4v-9zM7 11l4-7c1.4 0 2.4 1.2 2 2.6L12.2 10H18a2 2 0 0 1 2 2.4l-1.2 6A2 2 0 0 1 16.8 20H7");
+  drawing.append(path);
+  return drawing;
+}
+
 function asking() {
   const chat = document.querySelector("[data-chat]");
   if (!chat) return;
@@ -36,8 +47,48 @@ function asking() {
     return link;
   };
 
+  /** Which answers can be rated, and how they were: in this tab only, by their place. */
+  const ratings = () => `ratings ${conversation ?? place}`;
+  const keepRatings = () => kept.set(ratings(), messages.map(({ id, rating }) => id ? { id, rating } : null));
+
+  /** Thumbs, and after one of them a line to say why. */
+  const rateRow = (message) => {
+    const said = make("span", { className: "faint small" });
+    said.setAttribute("role", "status");
+    const row = make("div", { className: "rate" });
+    const send = async (rating, comment) => {
+      try {
+        await ask(chat.dataset.rate, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ id: message.id, rating, comment }) });
+        message.rating = rating;
+        keepRatings();
+        for (const thumb of all("[aria-pressed]", row)) thumb.setAttribute("aria-pressed", String(thumb.dataset.rating === String(rating)));
+        said.textContent = comment ? "Thank you for saying why." : "Thank you.";
+        return true;
+      } catch (error) { said.textContent = error.message; return false; }
+    };
+    const why = make("form", { className: "line", hidden: true },
+      make("label", { className: "grow" }, make("span", { className: "unseen", textContent: "Why" }), make("input", { name: "comment", maxLength: 2000, placeholder: "Why? Shown to the owners of the box, without your name.", dir: "auto" })),
+      make("button", { type: "submit", className: "quiet", textContent: "Send" }));
+    why.addEventListener("submit", async (event) => {
+      event.preventDefault();
+      const comment = why.elements.comment.value.trim();
+      if (comment && await send(message.rating, comment)) why.hidden = true;
+    });
+    const thumb = (rating, label) => {
+      const button = make("button", { type: "button", className: "thumb quiet", title: label }, drawThumb());
+      button.setAttribute("aria-label", label);
+      button.setAttribute("aria-pressed", String(message.rating === rating));
+      button.dataset.rating = rating;
+      button.addEventListener("click", async () => { if (await send(rating)) { why.hidden = false; why.elements.comment.focus(); } });
+      return button;
+    };
+    row.append(thumb(1, "This answer helped"), thumb(-1, "This answer did not help"), said, why);
+    return row;
+  };
+
   /** The text with its numbers in brackets made links, where what they stand for is known. */
-  const render = (turn, { content, citations = [], note, gone }) => {
+  const render = (turn, message) => {
+    const { content, citations = [], note, gone } = message;
     const known = new Map(citations.map((citation) => [String(citation.index), citation]));
     const cite = (number) => known.has(number) ? linkTo(known.get(number), { className: "cite", textContent: `[${number}]` }) : null;
     turn.replaceChildren(...markdown(content, cite));
@@ -50,6 +101,7 @@ function asking() {
     }
     if (gone) turn.append(make("p", { className: "faint", textContent: "A file that this answer cited was deleted, and the answer with it." }));
     if (note) turn.append(make("p", { className: "faint small note", textContent: note }));
+    if (message.id && chat.dataset.rate && !turn.classList.contains("waiting")) turn.append(rateRow(message));
   };
 
   const addTurn = (message) => {
@@ -105,6 +157,7 @@ function asking() {
       for await (const data of eventsOf(response)) {
         if (data === "[DONE]") break;
         const frame = JSON.parse(data);
+        message.id ??= frame.id;
         if (frame.success === false) throw new Error(frame.error.message);
         const follow = atEnd();
         message.content += frame.choices?.[0]?.delta?.content ?? "";
@@ -134,6 +187,7 @@ function asking() {
     }
     await keep();
     turn.classList.remove("waiting");
+    if (messages.at(-1) === message && message.id) { render(turn, message); keepRatings(); }
     stop = null;
     button.hidden = false;
     halt.hidden = true;
@@ -177,7 +231,8 @@ function asking() {
   // What was said before, there or in this tab.
   const before = chat.dataset.said ? JSON.parse(chat.dataset.said) : kept.get(place);
   if (before?.length) {
-    messages = before;
+    const rated = kept.get(ratings()) ?? [];
+    messages = before.map((message, at) => ({ ...message, ...rated[at] }));
     for (const message of messages) addTurn(message);
     toEnd();
   }

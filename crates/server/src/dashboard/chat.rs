@@ -1,7 +1,11 @@
 //! Asking a box: answers come as they are made, with quotes that lead to their pages.
 
 use askama::Template;
-use axum::{extract::State, response::Response};
+use axum::{
+    Json,
+    extract::State,
+    response::{IntoResponse, Response},
+};
 use engine::{
     access::Reading,
     ids::ConversationKind,
@@ -21,7 +25,10 @@ use crate::{
         error::Failure,
         origin::Origin,
         request_id::RequestId,
-        routes::chat::{ChatBody, Head, reply},
+        routes::{
+            chat::{ChatBody, Head, reply},
+            feedback::{self, FeedbackBody},
+        },
     },
     payer::Payer,
 };
@@ -41,6 +48,8 @@ struct ChatPage {
     said: String,
     /// Whether answers are quotes because no language model is set up.
     quotes: bool,
+    /// Whether answers can be rated.
+    rated: bool,
     /// Whether there is nothing to ask about yet.
     empty: bool,
 }
@@ -56,6 +65,7 @@ async fn render(app: &App, at: InBox<Reading>, current: Option<(ConversationReco
         current: current.map(|(record, _)| Line::of(record)),
         said,
         quotes: app.config.answerer.kind == AnswererKind::Extractive,
+        rated: app.questions.are_kept(),
         empty: totals.iter().all(|totals| totals.pages == 0),
         here: at.here,
     })
@@ -89,4 +99,14 @@ pub(super) async fn ask(
     let payer = Payer::signed_in(&app, at.who.user().id);
     let head = Head::new(at.audience(&app), origin, id);
     Ok(Box::pin(reply(&app, vec![at.right], payer, head, body.value)).await?)
+}
+
+/// Notes what the visitor thinks of an answer from this box. It is not kept who thought so.
+pub(super) async fn rate(
+    State(app): State<App>,
+    at: InBox<Reading>,
+    body: JsonBody<FeedbackBody>,
+) -> Result<Response, Failure> {
+    let here = |box_id| (box_id == at.here.id).then_some(at.right);
+    Ok(Json(feedback::note(&app, body.value, here).await?).into_response())
 }

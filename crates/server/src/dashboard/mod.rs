@@ -26,6 +26,7 @@ mod operator;
 mod page;
 mod permit;
 mod profile;
+mod questions;
 mod rendered;
 mod said;
 mod search;
@@ -129,6 +130,8 @@ pub const ROUTES: &[Route] = &[
     form("/search", Needs::SignedIn, || post(search::search_everywhere)),
     page("/boxes/{box_id}/chat", Needs::Reading, || get(chat::show)),
     form("/boxes/{box_id}/chat", Needs::Reading, || post(chat::ask)),
+    form("/boxes/{box_id}/rate", Needs::Reading, || post(chat::rate)),
+    page("/boxes/{box_id}/questions", Needs::Managing, || get(questions::list)),
     page("/boxes/{box_id}/chat/{conversation_id}", Needs::Reading, || get(chat::continued)),
     form("/boxes/{box_id}/conversations", Needs::Reading, || post(conversations::keep)),
     form("/boxes/{box_id}/conversations/{conversation_id}/rename", Needs::Reading, || {

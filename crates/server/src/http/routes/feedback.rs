@@ -3,6 +3,8 @@
 use axum::extract::State;
 use engine::{
     Fault, Reason,
+    access::Reading,
+    ids::BoxId,
     seams::catalog::{NewQuestion, Operation, Outcome, Question, QuestionId, QuestionQuery, Rating, Trouble},
 };
 use jiff::{Timestamp, civil::Date, tz::TimeZone};
@@ -26,7 +28,7 @@ const LONGEST_COMMENT: usize = 2_000;
 
 /// What somebody thinks of an answer.
 #[derive(Deserialize, ToSchema)]
-pub(super) struct FeedbackBody {
+pub(crate) struct FeedbackBody {
     /// The id of a chat answer (`chatcmpl-…`), or the `x-request-id` of a search or an answer (`req_…`).
     #[schema(example = "chatcmpl-019388f0a5c07d2e8a6b3c1d2e3f4a5b")]
     id: String,
@@ -39,7 +41,7 @@ pub(super) struct FeedbackBody {
 
 /// A rating that was noted.
 #[derive(Serialize, ToSchema)]
-pub(super) struct Rated {
+pub(crate) struct Rated {
     id: String,
     rating: i64,
     comment: Option<String>,
@@ -56,28 +58,38 @@ pub(super) async fn rate(
     Searcher(caller): Searcher,
     body: JsonBody<FeedbackBody>,
 ) -> Reply<Rated> {
-    let FeedbackBody { id, rating, comment } = body.value;
+    let rated = note(&app, body.value, |box_id| caller.may_search(box_id).ok()).await?;
+    Ok(Success::with_warnings(rated, body.warnings))
+}
+
+/// Notes what somebody thinks who may read the boxes that `may_read` gives a right to.
+pub(crate) async fn note(
+    app: &App,
+    feedback: FeedbackBody,
+    may_read: impl Fn(BoxId) -> Option<Reading>,
+) -> Result<Rated, Fault> {
+    let FeedbackBody { id, rating, comment } = feedback;
     let question: QuestionId =
         id.trim().parse().map_err(|wrong: String| Fault::invalid("id", format!("`id` {wrong}")))?;
     let given = Rating::of(rating).ok_or_else(|| Fault::invalid("rating", "`rating` must be 1 or -1"))?;
     let comment = comment.map(|comment| NewQuestion::cut(&comment)).filter(|comment| !comment.is_empty());
     if comment.as_ref().is_some_and(|comment| comment.chars().count() > LONGEST_COMMENT) {
         let cause = format!("`comment` must have at most {LONGEST_COMMENT} characters");
-        return Err(Fault::invalid("comment", cause).into());
+        return Err(Fault::invalid("comment", cause));
     }
     if !app.questions.are_kept() {
         let cause = "this server keeps no questions, so answers cannot be rated (setting questions.keep)";
-        return Err(Fault::new(Reason::Unprocessable, cause).into());
+        return Err(Fault::new(Reason::Unprocessable, cause));
     }
     // An answer can be rated the moment it has come.
     app.questions.write_down(&*app.catalog).await?;
     let boxes = app.catalog.boxes_of_question(question).await?;
-    let readings: Vec<_> = boxes.into_iter().filter_map(|box_id| caller.may_search(box_id).ok()).collect();
+    let readings: Vec<_> = boxes.into_iter().filter_map(may_read).collect();
     if readings.is_empty() {
-        return Err(no_such_answer().into());
+        return Err(no_such_answer());
     }
     app.catalog.rate_question(&readings, question, given, comment.clone()).await?;
-    Ok(Success::with_warnings(Rated { id, rating, comment }, body.warnings))
+    Ok(Rated { id, rating, comment })
 }
 
 /// The one answer for an answer that never was, one of long ago, and one of a box of somebody else.

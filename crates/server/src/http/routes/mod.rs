@@ -8,7 +8,7 @@ mod dify;
 mod documents;
 mod embeddings;
 mod events;
-mod feedback;
+pub(crate) mod feedback;
 mod files;
 pub(crate) mod finding;
 mod followed;

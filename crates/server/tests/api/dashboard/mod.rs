@@ -1,6 +1,7 @@
 //! The dashboard as a browser sees it, and as somebody who forges what a browser would send.
 
 mod access;
+mod asking;
 mod flows;
 mod identity;
 mod provider;
