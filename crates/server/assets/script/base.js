@@ -92,9 +92,11 @@ document.addEventListener("click", async (event) => {
     document.execCommand("copy");
     selection.removeAllRanges();
   }
-  button.dataset.label ??= button.textContent;
-  button.textContent = "Copied";
-  setTimeout(() => { button.textContent = button.dataset.label; }, 1500);
+  if (button.dataset.copied) return;
+  const label = [...button.childNodes];
+  button.dataset.copied = "yes";
+  button.replaceChildren("Copied");
+  setTimeout(() => { button.replaceChildren(...label); delete button.dataset.copied; }, 1500);
 });
 
 // Light, dark, or as the system is: applied before the page is drawn, by theme.js.

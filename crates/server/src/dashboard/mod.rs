@@ -16,6 +16,7 @@ mod csrf;
 mod fields;
 mod file;
 mod files;
+mod integrations;
 mod keys;
 mod members;
 mod narrowed;
@@ -159,6 +160,7 @@ pub const ROUTES: &[Route] = &[
     page("/account/keys", Needs::SignedIn, || get(keys::list)),
     form("/account/keys", Needs::SignedIn, || post(keys::add)),
     form("/account/keys/{prefix}/revoke", Needs::SignedIn, || post(keys::revoke)),
+    page("/account/integrations", Needs::SignedIn, || get(integrations::show)),
     page("/account/certificate", Needs::SignedIn, || get(certificate::download)),
     page("/account/webhooks", Needs::SignedIn, || get(webhooks::list)),
     form("/account/webhooks", Needs::SignedIn, || post(webhooks::add)),

@@ -38,6 +38,7 @@ pub(super) enum Place {
     Boxes,
     Search,
     Keys,
+    Integrations,
     Webhooks,
     Usage,
     Profile,

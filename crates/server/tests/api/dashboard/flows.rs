@@ -366,3 +366,17 @@ async fn searching_a_box_without_text_costs_nothing() {
     let month = engine::seams::catalog::Month::of(jiff::Timestamp::now());
     assert!(app.catalog.usage(owner, month).await.unwrap().is_empty());
 }
+
+#[tokio::test]
+async fn set_ups_name_the_server_and_only_boxes_that_the_visitor_can_use() {
+    let app = TestApp::start().await;
+    let (_, other, key) = app.owner().await;
+    let (ada, mut browser) = app.member(other, "ada@example.org", Role::Viewer).await;
+    let page = browser.get(&format!("/account/integrations?box={other}")).await;
+    assert!(page.text.contains("BOX_ID") && !page.text.contains(&other.to_string()), "{page:?}");
+    let own = app.box_of(ada).await;
+    let page = browser.get(&format!("/account/integrations?box={other}")).await;
+    assert!(page.text.contains(&own.to_string()) && !page.text.contains(&other.to_string()), "{page:?}");
+    assert!(page.text.contains(&format!("{}/mcp", app.url(""))), "{page:?}");
+    assert!(!page.text.contains(&key) && page.text.contains("quire_…"), "{page:?}");
+}

@@ -1,0 +1,230 @@
+//! Account → Integrations: how other programs are set up to use this server, ready to be copied. No key is ever in it.
+
+use askama::Template;
+use axum::extract::{Query, State};
+use engine::{access::Role, ids::BoxId};
+use serde::Deserialize;
+use serde_json::json;
+
+use super::{
+    certificate,
+    page::{self, Frame, Place, Shown},
+    permit::SignedIn,
+};
+use crate::{
+    app::App,
+    http::{BASE, origin::Origin},
+};
+
+/// What stands for the key, and for the box where there is none.
+const KEY: &str = "quire_…";
+const NO_BOX: &str = "BOX_ID";
+
+/// A program, what to do in it, and what to copy into it.
+struct Program {
+    name: &'static str,
+    steps: &'static str,
+    /// What each is, and its text.
+    copied: Vec<(&'static str, String)>,
+}
+
+/// Where this server is, and the box that is meant.
+struct Address {
+    /// `https://` and the name.
+    origin: String,
+    place: String,
+    /// What the file with the server's own certificate is called, where programs need it.
+    certificate: Option<&'static str>,
+}
+
+impl Address {
+    fn mcp(&self) -> String {
+        format!("{}/mcp", self.origin)
+    }
+
+    fn api(&self) -> String {
+        format!("{}{BASE}", self.origin)
+    }
+
+    fn assistants(&self) -> Vec<Program> {
+        let mcp = self.mcp();
+        let header = json!({"Authorization": format!("Bearer {KEY}")});
+        let server = json!({"mcpServers": {"quire": {"type": "http", "url": mcp, "headers": header}}});
+        let add = format!(
+            "claude mcp add --transport http quire {mcp} --header \"Authorization: Bearer $QUIRE_API_KEY\""
+        );
+        vec![
+            Program {
+                name: "Claude",
+                steps: "Settings, Connectors, Add custom connector: enter the address. Claude opens a page of this dashboard on which \
+                    you let it in; it needs no key. In Claude Code, use the command.",
+                copied: vec![("Address", mcp.clone()), ("Claude Code", add)],
+            },
+            Program {
+                name: "ChatGPT",
+                steps: "Settings, Apps & Connectors, with developer mode on: create a connector with this address as its MCP server and \
+                    OAuth as its authentication. You let it in on a page of this dashboard; it needs no key.",
+                copied: vec![("Address", mcp.clone())],
+            },
+            Program {
+                name: "Cursor",
+                steps: "Put this into ~/.cursor/mcp.json. Without the headers, Cursor asks you to let it in on a page of this dashboard. \
+                    VS Code and others that have such a file take the same.",
+                copied: vec![("mcp.json", format!("{server:#}"))],
+            },
+        ]
+    }
+
+    fn platforms(&self) -> Vec<Program> {
+        let api = self.api();
+        vec![
+            Program {
+                name: "Open WebUI",
+                steps: "Admin Settings, Connections, OpenAI API: the address and a key. Every box is then a model whose answers have \
+                    citations. Under Documents, the same address serves as embedding engine (OpenAI) and content extraction engine \
+                    (External), and the second one as external reranker.",
+                copied: vec![("Address", api.clone()), ("Reranker", format!("{api}/rerank"))],
+            },
+            Program {
+                name: "Dify",
+                steps: "Knowledge, External Knowledge API: add this endpoint with a key. Then connect an external knowledge base with the \
+                    id of the box.",
+                copied: vec![("Endpoint", format!("{api}/dify")), ("Knowledge id", self.place.clone())],
+            },
+            Program {
+                name: "n8n",
+                steps: "Add the node MCP Client Tool with this endpoint, HTTP Streamable as its transport, and bearer authentication with a \
+                    key. The HTTP Request node works with the API.",
+                copied: vec![("Endpoint", self.mcp()), ("API", api)],
+            },
+        ]
+    }
+
+    fn own_programs(&self) -> Vec<Program> {
+        let (origin, place) = (&self.origin, &self.place);
+        let url = format!("{}/boxes/{place}/retrieve-documents", self.api());
+        let flag = self.certificate.map(|name| format!("--cacert {name} ")).unwrap_or_default();
+        let trusted = self.certificate.map(|name| format!("export QUIRE_CA={name}\n")).unwrap_or_default();
+        let environment = format!("export QUIRE_URL={origin}\nexport QUIRE_API_KEY={KEY}\n{trusted}");
+        vec![
+            Program {
+                name: "curl",
+                steps: "Searches the box.",
+                copied: vec![(
+                    "Command",
+                    format!(
+                        "curl {flag}-H \"Authorization: Bearer $QUIRE_API_KEY\" \\\n  -H 'Content-Type: application/json' \\\n  \
+                         -d '{{\"query\": \"How long is the warranty?\"}}' \\\n  {url}"
+                    ),
+                )],
+            },
+            Program {
+                name: "Python",
+                steps: "The client is in sdk/python of the repository (quire-sdk).",
+                copied: vec![
+                    ("Environment", environment.clone()),
+                    (
+                        "Program",
+                        format!(
+                            "from quire import Quire\n\nquire = Quire()\nanswer = quire.ask(\"{place}\", \"How long is the \
+                             warranty?\")\nprint(answer.text, answer.citations)\n"
+                        ),
+                    ),
+                ],
+            },
+            Program {
+                name: "TypeScript",
+                steps: "The client is in sdk/typescript of the repository (quire-sdk).",
+                copied: vec![
+                    ("Environment", environment),
+                    (
+                        "Program",
+                        format!(
+                            "import {{ Quire }} from 'quire-sdk';\n\nconst quire = new Quire();\nconst answer = await \
+                             quire.ask('{place}', 'How long is the warranty?');\nconsole.log(answer.text, answer.citations);\n"
+                        ),
+                    ),
+                ],
+            },
+        ]
+    }
+}
+
+#[derive(Template)]
+#[template(path = "integrations.html")]
+struct IntegrationsPage {
+    frame: Frame,
+    /// Boxes that the visitor's keys can use.
+    boxes: Vec<(BoxId, String)>,
+    chosen: Option<BoxId>,
+    /// Programs by what they are.
+    kinds: Vec<(&'static str, Vec<Program>)>,
+    certificate: bool,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Chosen {
+    #[serde(rename = "box")]
+    place: Option<String>,
+}
+
+/// Shows them, for one of the visitor's boxes.
+pub(super) async fn show(
+    State(app): State<App>,
+    who: SignedIn,
+    origin: Origin,
+    Query(query): Query<Chosen>,
+) -> Shown {
+    let records = app.catalog.boxes_of(&who.person().readable()).await?;
+    let usable = records.into_iter().filter(|record| who.person().role(record.id) >= Some(Role::Admin));
+    let boxes: Vec<_> = usable.map(|record| (record.id, record.name.as_str().to_string())).collect();
+    let wanted = query.place.and_then(|id| id.parse::<BoxId>().ok());
+    let known = |id: &BoxId| boxes.iter().any(|(known, _)| known == id);
+    let chosen = wanted.filter(known).or_else(|| boxes.first().map(|(id, _)| *id));
+    let certificate = certificate::of(&app);
+    let address = Address {
+        origin: origin.to_string(),
+        place: chosen.map_or_else(|| NO_BOX.to_string(), |id| id.to_string()),
+        certificate: certificate.then_some(certificate::NAME),
+    };
+    page::show(&IntegrationsPage {
+        frame: Frame::new(&app, &who.0, "Integrations", Place::Integrations),
+        kinds: vec![
+            ("Assistants", address.assistants()),
+            ("Platforms", address.platforms()),
+            ("Your own programs", address.own_programs()),
+        ],
+        boxes,
+        chosen,
+        certificate,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_set_up_names_this_server_and_no_key() {
+        let address = |certificate| Address {
+            origin: "https://quire.example.org".into(),
+            place: "box_1".into(),
+            certificate,
+        };
+        let all = |address: Address| {
+            let programs = [address.assistants(), address.platforms(), address.own_programs()];
+            programs.into_iter().flatten().collect::<Vec<_>>()
+        };
+        for program in all(address(Some("quire-cert.pem"))) {
+            let copied: String = program.copied.iter().map(|(_, text)| text.as_str()).collect();
+            assert!(copied.contains("https://quire.example.org"), "{}: {copied}", program.name);
+            let keys = copied.replace("$QUIRE_API_KEY", "").replace(KEY, "");
+            assert!(!keys.contains("quire_"), "{}: {copied}", program.name);
+        }
+        let texts = |address| -> String {
+            all(address).into_iter().flat_map(|program| program.copied).map(|(_, text)| text).collect()
+        };
+        assert!(texts(address(Some("quire-cert.pem"))).contains("--cacert quire-cert.pem "));
+        assert!(!texts(address(None)).contains(".pem"), "a certificate that is known everywhere needs none");
+    }
+}
