@@ -23,5 +23,6 @@ pub mod sessions;
 pub mod site;
 pub mod sources;
 pub mod telemetry;
+mod totp;
 pub mod webhooks;
 pub mod worker;

@@ -31,10 +31,12 @@ mod questions;
 mod rendered;
 mod said;
 mod search;
+mod second_step;
 mod settings;
 mod show;
 mod signin;
 mod snippets;
+mod tries;
 mod upload;
 mod usage;
 mod visit;
@@ -97,6 +99,8 @@ pub const ROUTES: &[Route] = &[
     // Coming in and going out.
     page("/sign-in", Needs::Nothing, || get(signin::show)),
     form("/sign-in", Needs::Nothing, || post(signin::sign_in)),
+    page("/sign-in/code", Needs::Nothing, || get(second_step::show)),
+    form("/sign-in/code", Needs::Nothing, || post(second_step::sign_in)),
     page("/sign-in/oidc", Needs::Nothing, || get(oidc::leave)),
     page("/sign-in/oidc/callback", Needs::Nothing, || get(oidc::come_back)),
     form("/sign-out", Needs::SignedIn, || post(signin::sign_out)),
@@ -173,6 +177,10 @@ pub const ROUTES: &[Route] = &[
     page("/account/profile", Needs::SignedIn, || get(profile::show)),
     form("/account/profile", Needs::SignedIn, || post(profile::rename)),
     form("/account/password", Needs::SignedIn, || post(profile::change_password)),
+    page("/account/second-step", Needs::SignedIn, || get(second_step::account)),
+    form("/account/second-step/begin", Needs::SignedIn, || post(second_step::begin)),
+    form("/account/second-step/confirm", Needs::SignedIn, || post(second_step::confirm)),
+    form("/account/second-step/remove", Needs::SignedIn, || post(second_step::remove)),
     form("/account/connect", Needs::SignedIn, || post(oidc::connect)),
     form("/account/sessions/{session_id}/end", Needs::SignedIn, || post(profile::end_session)),
     form("/account/sign-out-everywhere", Needs::SignedIn, || post(profile::sign_out_everywhere)),
@@ -185,6 +193,7 @@ pub const ROUTES: &[Route] = &[
     }),
     form("/operator/users/{user_id}/confirm", Needs::Operating, || post(operator::users::confirm)),
     form("/operator/users/{user_id}/hand-over", Needs::Operating, || post(operator::users::hand_over)),
+    form("/operator/users/{user_id}/second-step/remove", Needs::Operating, || post(second_step::remove_from)),
     form("/operator/users/{user_id}/unlock", Needs::Operating, || post(operator::users::unlock)),
     form("/operator/invitations/{link_id}/withdraw", Needs::Operating, || post(operator::users::withdraw)),
     page("/operator/plans", Needs::Operating, || get(operator::plans::list)),

@@ -24,7 +24,7 @@ use super::{
     fields::Fields,
     page::{self, Shown},
     permit::{SignedIn, Visiting},
-    signin,
+    tries,
     visit::{self, Visit},
 };
 use crate::{app::App, http::origin::Origin, oidc::Provider, sessions, sessions::new_token};
@@ -61,7 +61,7 @@ pub(super) async fn leave(State(app): State<App>, origin: Origin, Query(query): 
 /// know it: a browser left open is not enough to give an account a second way in.
 pub(super) async fn connect(State(app): State<App>, who: SignedIn, origin: Origin, fields: Fields) -> Shown {
     provider(&app)?;
-    signin::must_know_password(&app, &who, fields.raw("current")).await?;
+    tries::must_know_password(&app, &who, fields.raw("current")).await?;
     let (state, now, user) = (new_token(), Timestamp::now(), who.user());
     let link = NewOneTimeLink {
         purpose: Purpose::Connect { user: user.id, email: user.email.clone() },
@@ -93,7 +93,7 @@ async fn send(app: &App, origin: &Origin, state: &str, next: &str) -> Shown {
     let separator = if metadata.authorization_endpoint.contains('?') { '&' } else { '?' };
     let mut response =
         page::go(format!("{}{separator}{}", metadata.authorization_endpoint, query_text.finish()));
-    let next = URL_SAFE_NO_PAD.encode(signin::safe(next));
+    let next = URL_SAFE_NO_PAD.encode(page::safe(next));
     let kept = format!("{state}.{nonce}.{verifier}.{next}");
     put_cookie(response.headers_mut(), COOKIE, &kept, Some(PATIENCE));
     Ok(response)
@@ -179,7 +179,7 @@ async fn admit(app: &App, visit: &Visit, guest: Guest, next: &str) -> Shown {
             return Err(fault.into());
         }
     };
-    let mut response: Response = page::go(signin::safe(next));
+    let mut response: Response = page::go(page::safe(next));
     visit::begin(app, visit, user.id, &mut response).await?;
     audit::note_by(app, visit, &user, Action::SignedIn, "with OpenID Connect").await?;
     Ok(response)

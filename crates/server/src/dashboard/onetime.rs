@@ -20,6 +20,7 @@ use super::{
     fields::Fields,
     page::{self, Frame, Place, Shown},
     permit::Visiting,
+    second_step,
     visit::{self, Visit},
 };
 use crate::{app::App, manage::members::new_link, passwords, sessions};
@@ -212,12 +213,18 @@ pub(super) async fn accept(State(app): State<App>, Visiting(visit): Visiting, fi
     let used = app.catalog.use_link(&sessions::hash(token), newcomer, inviters, Timestamp::now()).await?;
     let user = used
         .ok_or_else(|| Fault::new(Reason::NotFound, "this link has been used already; ask for a new one"))?;
-    let mut response = page::go(match &link.purpose {
+    let next = match &link.purpose {
         Purpose::Join { member: Some((box_id, _)), .. } => format!("/boxes/{box_id}"),
         _ => "/".into(),
-    });
+    };
     note(&app, &visit, &link.purpose, &user).await?;
-    visit::begin(&app, &visit, user.id, &mut response).await?;
+    // Whoever accepts an invitation has signed in before.
+    if visit.user() == Some(user.id) {
+        let mut response = page::go(next);
+        visit::begin(&app, &visit, user.id, &mut response).await?;
+        return Ok(response);
+    }
+    let (response, _) = second_step::enter(&app, &visit, user.id, &next).await?;
     Ok(response)
 }
 

@@ -114,6 +114,7 @@ fn notice(code: &str) -> Option<&'static str> {
         "replayed" => "The event is sent again.",
         "profile" => "Your profile has been saved.",
         "password" => "Your password has been changed, and all your other sign-ins have ended.",
+        "second-step-removed" => "The second step has been turned off.",
         "session-ended" => "That sign-in has ended.",
         "connected" => "Your account is connected; you can sign in that way from now on.",
         "confirmed" => "The address is confirmed; invitations that waited for it have taken effect.",
@@ -143,6 +144,15 @@ pub(super) fn with_secret(mut page: Response) -> Response {
 pub(super) fn go(path: impl AsRef<str>) -> Response {
     let location = HeaderValue::try_from(path.as_ref()).unwrap_or(HeaderValue::from_static("/"));
     (StatusCode::SEE_OTHER, [(header::LOCATION, location)]).into_response()
+}
+
+/// A path of ours to go on to; anything else is the start.
+pub(super) fn safe(next: &str) -> String {
+    let ours = next.starts_with('/')
+        && !next.starts_with("//")
+        && !next.contains(|c: char| c == '\\' || c.is_control())
+        && !next.starts_with("/sign-");
+    if ours { next.to_string() } else { "/".into() }
 }
 
 /// A redirect to another server as the answer to a form. The policy lets forms lead to this server alone, and browsers hold
@@ -310,6 +320,16 @@ pub(super) fn sentence(cause: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nobody_is_sent_elsewhere_after_signing_in() {
+        assert_eq!(safe("/boxes/box_1?page=2"), "/boxes/box_1?page=2");
+        for elsewhere in
+            ["", "https://evil.example", "//evil.example", "/\\evil.example", "/a\nb", "/sign-in"]
+        {
+            assert_eq!(safe(elsewhere), "/", "{elsewhere}");
+        }
+    }
 
     #[test]
     fn people_are_not_told_what_only_programs_can_do() {

@@ -13,8 +13,9 @@ use super::{
     fields::Fields,
     page::{self, Frame, Place, Shown},
     permit::{Named, SignedIn},
+    second_step,
     show::{self, Moment},
-    signin, visit,
+    tries, visit,
 };
 use crate::{app::App, passwords};
 
@@ -37,6 +38,7 @@ struct ProfilePage {
     plan: String,
     since: Moment,
     has_password: bool,
+    second_step: bool,
     /// What the provider is called, where people can sign in with one, and whether this account can.
     provider: Option<(String, bool)>,
     shortest: usize,
@@ -59,6 +61,7 @@ pub(super) async fn show(State(app): State<App>, who: SignedIn) -> Shown {
         plan: user.plan.as_str().to_string(),
         since: Moment::of(user.created_at),
         has_password: stored.is_some_and(|stored| stored.password_hash.is_some()),
+        second_step: second_step::confirmed(&app, user.id).await?.is_some(),
         provider,
         shortest: passwords::SHORTEST,
         sessions: sessions
@@ -84,7 +87,7 @@ pub(super) async fn rename(State(app): State<App>, who: SignedIn, fields: Fields
 /// Another password. Whoever has one must know it; all other sign-ins end.
 pub(super) async fn change_password(State(app): State<App>, who: SignedIn, fields: Fields) -> Shown {
     let user = who.user();
-    signin::must_know_password(&app, &who, fields.raw("current")).await?;
+    tries::must_know_password(&app, &who, fields.raw("current")).await?;
     let hash = app.passwords.hash(fields.raw("password"), &user.email).await?;
     app.catalog.set_password(user.id, hash, who.session().id).await?;
     audit::note(&app, &who.0, Action::PasswordChanged, None, "").await?;

@@ -29,6 +29,8 @@ pub(super) enum Said {
     Key(String),
     /// An invitation or a link for somebody; without a link where the invitation waits.
     Link { email: String, link: Option<String> },
+    /// New recovery codes.
+    Codes(Vec<String>),
     /// The secret of a webhook.
     Secret(String),
     /// Several files were labelled.

@@ -103,7 +103,7 @@ fn take_over(transaction: &Transaction<'_>, user: User) -> Result<User, Fault> {
         let sql = "update keys set revoked_at = $1 where user_id = $2 and revoked_at is null";
         transaction.execute(sql, &[now.into(), user.id.into()])?;
         transaction.execute("delete from one_time_links where made_by = $1", &[user.id.into()])?;
-        for table in ["sessions", "known_places", "identities"] {
+        for table in ["sessions", "known_places", "identities", "recovery_codes", "second_factors"] {
             transaction.execute(&format!("delete from {table} where user_id = $1"), &[user.id.into()])?;
         }
     }

@@ -26,6 +26,7 @@ mod postgres;
 mod questions;
 mod reindex;
 mod retention;
+mod second_factor;
 mod sessions;
 mod signin;
 mod sources;

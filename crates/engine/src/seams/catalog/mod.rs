@@ -17,6 +17,7 @@ mod onetime;
 mod questions;
 mod reindex;
 mod retention;
+mod second_factor;
 mod sessions;
 mod signin;
 mod sources;
@@ -49,6 +50,7 @@ pub use questions::{
 };
 pub use reindex::{RecentQuery, ReindexAction, ReindexState, Reindexing};
 pub use retention::{MOST_DAYS, Retention};
+pub use second_factor::{SECRET_BYTES, SecondFactor, SecondFactors};
 pub use sessions::{NewSession, Session, SessionRecord, Sessions, TokenHash};
 pub use signin::{Guest, Identity, Place, SignIns, Stored, Subject};
 pub use sources::{NewSource, Source, SourceItem, SourceKind, SourceReport, SourceSettings, Sources};
@@ -79,6 +81,7 @@ pub trait Catalog:
     + Attempts
     + Sessions
     + SignIns
+    + SecondFactors
     + OneTimeLinks
     + Audit
     + Nodes
@@ -106,6 +109,7 @@ impl<T> Catalog for T where
         + Attempts
         + Sessions
         + SignIns
+        + SecondFactors
         + OneTimeLinks
         + Audit
         + Nodes

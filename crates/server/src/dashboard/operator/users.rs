@@ -39,6 +39,7 @@ struct UserRow {
     /// Who invited them, where that was no operator.
     invited_by: String,
     awaits_identity: bool,
+    second_step: bool,
 }
 
 #[derive(Template)]
@@ -62,12 +63,14 @@ pub(in crate::dashboard) async fn list(State(app): State<App>, by: AsOperator) -
     let me = by.who.user().id;
     let usual = app.config.units.monthly;
     let all = app.catalog.users().await?;
+    let second_steps = app.catalog.with_second_factor().await?;
     let email_of = |id: Option<UserId>| all.iter().find(|user| Some(user.id) == id).map(|user| &user.email);
     let users = all.iter().cloned().map(|user| UserRow {
         me: user.id == me,
         vouched: user.vouched,
         invited_by: email_of(user.invited_by).map(ToString::to_string).unwrap_or_default(),
         awaits_identity: user.awaits_identity,
+        second_step: second_steps.contains(&user.id),
         id: user.id,
         email: user.email.to_string(),
         name: user.name.map_or_else(String::new, |name| name.as_str().to_string()),

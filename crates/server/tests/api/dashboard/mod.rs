@@ -6,6 +6,7 @@ mod flows;
 mod identity;
 mod provider;
 mod reading;
+mod second_step;
 mod signing_in;
 
 use engine::{
@@ -63,6 +64,8 @@ pub(crate) struct Browser {
     known: Option<String>,
     /// What the next page shall say.
     said: Option<String>,
+    /// Whose password was right.
+    pub(crate) step: Option<String>,
 }
 
 impl Browser {
@@ -71,7 +74,7 @@ impl Browser {
         let certificate = reqwest::Certificate::from_pem(&pem).unwrap();
         let none = reqwest::redirect::Policy::none();
         let client = Client::builder().tls_certs_only([certificate]).redirect(none).build().unwrap();
-        Browser { client, base: app.url(""), cookie: None, known: None, said: None }
+        Browser { client, base: app.url(""), cookie: None, known: None, said: None, step: None }
     }
 
     /// A browser in which somebody is signed in already.
@@ -96,6 +99,7 @@ impl Browser {
         cookies.extend(self.cookie.iter().map(|cookie| format!("__Host-quire={cookie}")));
         cookies.extend(self.known.iter().map(|known| format!("__Host-quire-known={known}")));
         cookies.extend(self.said.iter().map(|said| format!("__Host-quire-said={said}")));
+        cookies.extend(self.step.iter().map(|step| format!("__Host-quire-step={step}")));
         request.header("cookie", cookies.join("; "))
     }
 
@@ -110,6 +114,7 @@ impl Browser {
                 "__Host-quire" => self.cookie = kept,
                 "__Host-quire-known" => self.known = kept,
                 "__Host-quire-said" => self.said = kept,
+                "__Host-quire-step" => self.step = kept,
                 _ => {}
             }
         }

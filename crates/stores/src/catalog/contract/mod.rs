@@ -13,6 +13,7 @@ mod language;
 mod nodes;
 mod questions;
 mod retention;
+mod second_factor;
 mod sources;
 mod tries;
 mod units;
