@@ -26,6 +26,7 @@ test("pictures", async ({ page, browser }) => {
   await page.goto(`${box}/search`);
   await page.getByRole("searchbox").fill("how often is the filter cleaned?");
   await page.getByRole("button", { name: "Search" }).click();
+  const hit = await page.locator(".hit a[data-page]", { hasText: "manual.pdf" }).first().getAttribute("href");
   await page.locator(".hit summary").first().click();
   await shot(page, "search");
   await page.goto(`${box}/chat`);
@@ -35,9 +36,8 @@ test("pictures", async ({ page, browser }) => {
     await expect(page.locator(".turn.answer").last()).toContainText(/Cost/);
   }
   await shot(page, "chat");
-  await page.goto(`${box}?q=manual`);
-  await page.getByRole("link", { name: "manual.pdf" }).click();
-  await page.waitForTimeout(1500);
+  await page.goto(hit);
+  await expect.poll(() => page.locator(".look img").evaluate((image) => image.complete && image.naturalWidth)).toBeGreaterThan(0);
   await shot(page, "file");
   await page.goto(`${box}/members`);
   await shot(page, "members");
@@ -46,6 +46,8 @@ test("pictures", async ({ page, browser }) => {
   await page.getByRole("button", { name: "Create key" }).click();
   await page.locator("#fresh-key").evaluate((element) => { element.textContent = element.textContent.replace(/(_[^_]{6})[^_]*$/, "$1…"); });
   await shot(page, "keys");
+  await page.goto("/account/integrations");
+  await shot(page, "integrations");
   await page.goto("/account/usage");
   await shot(page, "usage");
   await page.goto("/operator/system");
