@@ -5,6 +5,8 @@ use crate::seams::answerer::Side;
 
 /// Things compared at most; a longer list is a question about a list.
 const MOST_SIDES: usize = 4;
+/// Words before a "versus" at most.
+const LONGEST_BEFORE: usize = 8;
 
 /// The things that a text compares; `None` where it compares none.
 pub(super) fn of(text: &str) -> Option<Vec<Side>> {
@@ -42,9 +44,11 @@ pub(super) fn of(text: &str) -> Option<Vec<Side>> {
             (&text[end..], aspect.join(" "))
         }
         None => {
+            // A long question that mentions one thing versus another is about something else: "How does … explain A versus B?"
             let versus = [" versus ", " vs. ", " vs ", " contra ", " gegenüber "]
                 .iter()
-                .any(|sign| lower.contains(sign));
+                .filter_map(|sign| lower.find(sign))
+                .any(|at| lower[..at].split(' ').count() <= LONGEST_BEFORE);
             let choice = chosen_from(text, &lower)?;
             if !versus && choice.1.is_empty() {
                 return None;
@@ -332,6 +336,8 @@ mod tests {
         );
         assert_eq!(sides("Compare mallards and teals"), ["mallards", "teals"]);
         assert_eq!(sides("Aurora 300 vs Borealis 500"), ["Aurora 300", "Borealis 500"]);
+        let long = "How does the handbook explain the impact of choosing in-network versus other providers on costs?";
+        assert!(super::of(long).is_none());
         assert_eq!(
             sides("What is the price difference between the K2-35 and the K2-40?"),
             ["price K2-35", "price K2-40"]

@@ -66,10 +66,22 @@ pub(super) fn read(text: &str, lead: &str, heading: &str) -> Vec<Unit> {
             units.push(Unit { place, row: Some(row), item: None });
             continue;
         }
+        let follows = lines.peek().is_some_and(|next| opens(next));
+        let alone = follows || lines.peek().is_none_or(|next| next.trim().is_empty());
+        let title = marker == 0 && follows && is_title(trimmed);
+        if title {
+            close(text, block.take(), &mut units);
+        }
+        if marker == 0 && block.is_none() && alone && repeats(trimmed, heading) {
+            continue;
+        }
         block = match block {
             Some((open, item)) => Some((open.start..end, item)),
             None => Some((start + indent + marker..end, item_number(trimmed, marker))),
         };
+        if title {
+            close(text, block.take(), &mut units);
+        }
     }
     close(text, block, &mut units);
     units
@@ -92,6 +104,34 @@ fn item_number(line: &str, marker: usize) -> Option<u32> {
 fn is_heading(line: &str) -> bool {
     let level = line.bytes().take_while(|&byte| byte == b'#').count();
     (1..=6).contains(&level) && line[level..].starts_with(' ')
+}
+
+/// Whether a line reads like a title: short, not a sentence, and most of its words begin with a capital letter.
+fn is_title(line: &str) -> bool {
+    const LONGEST: usize = 100;
+    if line.len() > LONGEST || line.ends_with(['.', ',', ';', ':', '?', '!']) {
+        return false;
+    }
+    let words = || line.split_whitespace().filter(|word| word.chars().count() > 3);
+    let capital = |word: &&str| !word.starts_with(char::is_lowercase);
+    let (all, capitals) = (words().count(), words().filter(capital).count());
+    all > 1 && capitals * 4 >= all * 3
+}
+
+/// Whether a line begins something, rather than going on with the line before it.
+fn opens(line: &str) -> bool {
+    line.trim_start().starts_with(char::is_uppercase)
+}
+
+/// Whether a line only says the heading again that it stands below, as running titles do.
+fn repeats(line: &str, heading: &str) -> bool {
+    let heading = heading.trim();
+    let rest = line.len().checked_sub(heading.len()).filter(|at| line.is_char_boundary(*at));
+    // A heading of one short word may well begin a sentence.
+    heading.len() > 3
+        && rest.is_some_and(|at| {
+            line[at..].eq_ignore_ascii_case(heading) && (at == 0 || line[..at].trim_end().ends_with(':'))
+        })
 }
 
 /// Bytes of the sign before an item of a list; 0 where there is none.
@@ -122,6 +162,24 @@ mod tests {
             ["It lasts two\nyears.", "It covers parts.", "one thing", "another", "| 1 | 2 |", "first"]
         );
         assert!(parts("").is_empty() && parts("# Only a heading").is_empty());
+    }
+
+    #[test]
+    fn titles_are_not_part_of_the_sentence_below_them() {
+        let heading = "How Prior-Authorization Works";
+        let text = "How Prior-Authorization Works\n\nCARE MANAGEMENT: How Prior-Authorization Works\nPrior authorization is a \
+                    process that\nNorthwind uses. It helps.\nOffice Hours And Places\nThe office is open.\nAbsent: Mary Jones";
+        let parts: Vec<&str> = read(text, "", heading).into_iter().map(|unit| &text[unit.place]).collect();
+        assert_eq!(
+            parts,
+            [
+                "Prior authorization is a process that\nNorthwind uses.",
+                "It helps.",
+                "Office Hours And Places",
+                "The office is open.",
+                "Absent: Mary Jones"
+            ]
+        );
     }
 
     #[test]
