@@ -43,7 +43,7 @@ test("a conversation is kept, continued, renamed and deleted", async ({ browser,
   await expect(page.getByRole("heading", { name: "About the warranty" })).toBeVisible();
   await page.getByText("Rename or delete").click();
   await page.getByRole("button", { name: "Delete conversation" }).click();
-  await expect(page.getByRole("status")).toHaveText("The conversation has been deleted.");
+  await expect(page.locator(".notice")).toHaveText("The conversation has been deleted.");
   expect((await page.goto(first)).status()).toBe(404);
 });
 
