@@ -34,7 +34,7 @@ test("from nothing to a first answer", async ({ browser, tag }, info) => {
   await hit.getByText("Why this rank").click();
   await expect(hit.getByRole("row", { name: /Meaning/ })).toBeVisible();
   await looksRight(page, info, "search");
-  await page.getByText("The same through the API").click();
+  await page.getByText("The same search through the API").click();
   await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
   for (const [name, part] of [["curl", "curl --cacert"], ["Python", "urllib.request"], ["JavaScript", "await fetch"]]) {
     await page.getByRole("button", { name: `Copy as ${name}` }).click();
@@ -187,7 +187,7 @@ test("members: added, invited, changed, removed; each sees what they may", async
   await owner.getByLabel("E-mail address").fill(`guest-${tag}@example.org`);
   await owner.locator("form[action$='/members'] select").selectOption("editor");
   await owner.getByRole("button", { name: "Add" }).click();
-  await expect(owner.getByText("The invitation waits for 14 days.")).toBeVisible();
+  await expect(owner.getByText("The invitation stays open for 14 days.")).toBeVisible();
   await expect(owner.locator("#fresh-link")).toHaveCount(0);
   await looksRight(owner, info, "an invitation");
   // Only an operator makes accounts; then the guest is a member at once.

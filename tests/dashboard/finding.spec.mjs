@@ -61,7 +61,7 @@ test("a text is added and described", async ({ browser, tag }, info) => {
 test("webhooks are listed, and said to be off where they are", async ({ browser, tag }, info) => {
   const page = await newcomer(browser, info, `hooks-${tag}@example.org`);
   await page.goto("/account/webhooks");
-  await expect(page.getByText("This server sends no events")).toBeVisible();
+  await expect(page.getByText("This server does not send events")).toBeVisible();
   await expect(page.getByRole("button", { name: "Create webhook" })).toBeDisabled();
   await looksRight(page, info, "webhooks");
 });

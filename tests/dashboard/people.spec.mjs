@@ -83,7 +83,7 @@ test.describe("with an account elsewhere", () => {
   test("an account with a password is connected by whoever knows it, and by nobody else", async ({ page, browser, tag }, info) => {
     const holder = await newcomer(browser, info, `held-${tag}@example.org`);
     await elsewhere(page, `held-${tag}`);
-    await expect(page.getByText("nobody has shown that it is yours")).toBeVisible();
+    await expect(page.getByText("it is not confirmed as yours")).toBeVisible();
     await looksRight(page, info, "an account that somebody holds");
     await holder.goto("/account/profile");
     await holder.getByLabel("Your password").fill(PASSWORD);
@@ -100,7 +100,7 @@ test.describe("with an account elsewhere", () => {
 
   test("an address that nobody vouches for opens no account", async ({ page, tag }) => {
     await elsewhere(page, `unproven-${tag}`);
-    await expect(page.getByText("vouches for no usable e-mail address")).toBeVisible();
+    await expect(page.getByText("does not confirm an e-mail address")).toBeVisible();
     await page.goto("/");
     await expect(page).toHaveURL(/sign-in/);
   });

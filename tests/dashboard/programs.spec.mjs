@@ -54,7 +54,7 @@ test.describe("letting a program in", () => {
     expect((await ping()).status()).toBe(200);
 
     await page.goto("/account/keys");
-    await expect(page.getByRole("heading", { name: "Programs that you let in" })).toBeVisible();
+    await expect(page.getByRole("heading", { name: "Programs with access" })).toBeVisible();
     await looksRight(page, info, "programs");
     await page.getByRole("button", { name: "Revoke A desk" }).click();
     await expect(page.getByRole("status")).toContainText("has no access any more");

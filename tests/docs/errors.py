@@ -17,6 +17,8 @@ DOCUMENT = ROOT / "docs/errors.md"
 START, END = "<!-- made by tests/docs/errors.py --write -->", "<!-- end -->"
 # Where answers of the API are made. Commands and pages of the dashboard say their own things.
 SOURCES = ["engine/src", "stores/src", "models/src", "server/src/app", "server/src/http", "server/src/library.rs", "server/src/manage", "server/src/outside.rs", "server/src/payer.rs"]
+# What `Fault::missing` makes of its words; its calls are listed.
+EVERY_MISSING = "`…` is required: …"
 LITERAL = r'"((?:[^"\\]|\\.)*)"'
 
 
@@ -46,11 +48,13 @@ def arguments(text, start):
     return found, at
 
 
-def plain(literal):
-    """A string of the code as it is read."""
-    text = re.sub(r"\\\n\s*", "", literal)
-    text = text.replace('\\"', '"').replace("\\\\", "\\").replace("{{", "\0").replace("}}", "\1")
-    return re.sub(r"\{[^}]*\}", "…", text).replace("\0", "{").replace("\1", "}")
+def plain(literal, filled):
+    """A string of the code as it is read, with … for what is filled in."""
+    text = re.sub(r"\\\n\s*", "", literal).replace('\\"', '"').replace("\\\\", "\\")
+    if not filled:
+        return text
+    text = text.replace("{{", "\0").replace("}}", "\1")
+    return re.sub(r"(\{[^}]*\})+", "…", text).replace("\0", "{").replace("\1", "}")
 
 
 def texts(argument, before):
@@ -64,9 +68,29 @@ def texts(argument, before):
         argument = before[made[-1].end():][: end.start() if end else None]
     if argument.startswith(("error", "&error", "wrong")):
         return []
-    literals = [plain(literal) for literal in re.findall(LITERAL, argument, re.S)]
-    # A text that is nothing but what is filled in says nothing.
-    return [text for text in literals if " " in text and len(re.findall("[a-z]", text)) > 8]
+    literals = [plain(literal, "format!" in argument) for literal in re.findall(LITERAL, argument, re.S)]
+    # A text that is nothing but a name and what is filled in says nothing.
+    says = lambda text: len(re.findall("[a-z]", text)) > 8 and re.search("[a-z]", re.sub("`[^`]*`", "", text))
+    return [text for text in literals if " " in text and says(text)]
+
+
+def worded(text, before, cause):
+    """The texts of a fault that a closure or a function makes from words it is given: those of each of its calls."""
+    maker = re.search(r"(?:let (\w+)\s*=\s*\|([^|]*)\|\s*|fn (\w+)\(([^)]*)\) -> Fault \{\s*)$", before)
+    if not maker:
+        return []
+    name, given = maker.group(1) or maker.group(3), maker.group(2) or maker.group(4) or ""
+    given = [one.split(":")[0].strip() for one in given.split(",")]
+    pattern = cause if cause in given else "".join(re.findall(LITERAL, cause)[:1])
+    last = given[-1]
+    if cause != last and f"{{{last}}}" not in pattern:
+        return []
+    around = "{}" if cause == last else plain(pattern.replace(f"{{{last}}}", "\2"), True).replace("\2", "{}")
+    found = []
+    for call in re.finditer(rf"(?<!fn )\b{name}\(", text):
+        parts, _ = arguments(text, call.end() - 1)
+        found += [around.replace("{}", words) for words in texts(parts[len(given) - 1], text[: call.start()])] if len(parts) >= len(given) else []
+    return found
 
 
 def hints(text, at):
@@ -82,7 +106,7 @@ def hints(text, at):
 
 def faults(text):
     """Every fault that a file makes: reason, parameter, text."""
-    text = text.split("#[cfg(test)]\nmod tests")[0]
+    text = text.split("#[cfg(test)]\nmod tests {")[0]
     for made in re.finditer(r"Fault::(new|invalid|missing)\(", text):
         parts, after = arguments(text, made.end() - 1)
         if len(parts) < 2:
@@ -91,15 +115,17 @@ def faults(text):
             reason = re.fullmatch(r"(?:engine::)?Reason::(\w+)", parts[0])
             if not reason:
                 continue
-            reason, parameter = reason.group(1), ""
+            reason, parameter = reason.group(1), "…"
         else:
             reason = "InvalidParameter" if made.group(1) == "invalid" else "MissingParameter"
             literal = re.fullmatch(LITERAL, parts[0])
-            parameter = literal.group(1) if literal else ""
-        for cause in texts(parts[1], text[: made.start()]):
+            parameter = literal.group(1) if literal else "…"
+        before = text[: made.start()]
+        for cause in worded(text, before, parts[1]) or texts(parts[1], before):
             if made.group(1) == "missing":
                 cause = f"`{parameter}` is required: {cause}"
-            yield reason, "; ".join([cause, *hints(text, after)])
+            if cause != EVERY_MISSING:
+                yield reason, "; ".join([cause, *hints(text, after)])
 
 
 def snake(name):

@@ -231,7 +231,7 @@ impl Acting {
         if wanted.iter().all(|box_id| scope.contains(box_id)) {
             return Ok(Some(wanted));
         }
-        Err(Fault::new(Reason::KeyScope, "a key cannot give access to boxes that it is not valid for itself")
+        Err(Fault::new(Reason::KeyScope, "a key cannot give access to boxes that it cannot use itself")
             .param("boxes"))
     }
 
@@ -240,7 +240,7 @@ impl Acting {
         match (wanted, self.until) {
             (Some(wanted), Some(end)) if wanted > end => Err(Fault::new(
                 Reason::KeyScope,
-                format!("a key cannot create one that outlives it; this one expires at {end}"),
+                format!("a key cannot create a key that outlives it; this one expires at {end}"),
             )
             .param("expiresAt")),
             (wanted, end) => Ok(wanted.or(end)),
@@ -451,7 +451,7 @@ impl Caller {
         if self.permissions.has(needed) {
             return Ok(());
         }
-        let cause = format!("this needs the permission `{needed}`; the key has {}", self.permissions);
+        let cause = format!("this requires the permission `{needed}`; the key has {}", self.permissions);
         Err(Fault::new(Reason::KeyScope, cause).hint("use a key that has it"))
     }
 

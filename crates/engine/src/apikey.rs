@@ -46,7 +46,7 @@ impl ApiKey {
         ApiKey::with_prefix(&self.prefix)
     }
 
-    /// Reads a key as sent; `None` where its form or checksum is wrong, so a typing slip costs no look-up.
+    /// Reads a key as sent; `None` where its form or checksum is wrong, so a typo costs no look-up.
     pub fn parse(text: &str) -> Option<Self> {
         let (tag, rest) = text.split_once('_')?;
         let (prefix, secret) = rest.split_once('_')?;

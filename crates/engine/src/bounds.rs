@@ -68,7 +68,7 @@ impl Bound {
             Bound::Boxes => "boxes for each owner",
             Bound::Files => "files in a box",
             Bound::StorageGb => "GB of files for each owner",
-            Bound::QueuedFiles => "files of one owner waiting to be read",
+            Bound::QueuedFiles => "files of one owner waiting to be processed",
             Bound::Members => "members in a box",
             Bound::Keys => "API keys for each user",
             Bound::MetadataKb => "KB of metadata for each file",
@@ -83,13 +83,13 @@ impl Bound {
             _ => Reason::QuotaExceeded,
         };
         let name = self.as_str();
-        let cause = format!("there may be at most {limit} {} ({name} = {limit})", self.words());
+        let cause = format!("there can be at most {limit} {} ({name} = {limit})", self.words());
         let setting = format!("bounds.{name}");
         let fault = Fault::new(reason, cause);
         let fault = match self {
             Bound::MetadataKb => fault.param("metadata"),
             Bound::Tags => fault.param("tags"),
-            Bound::QueuedFiles => fault.hint("wait until some of them were read"),
+            Bound::QueuedFiles => fault.hint("wait until some of them are processed"),
             _ => fault,
         };
         match Bound::IN_PLANS.contains(&self) {

@@ -119,7 +119,7 @@ pub fn no_multilingual() -> Fault {
         "language",
         "this server has no multilingual model, so `language` cannot be `multilingual`",
     )
-    .hint("the operator names one in models.multilingual")
+    .hint("the operator can set one with models.multilingual")
 }
 
 impl From<Arc<dyn Embedder>> for Embedders {

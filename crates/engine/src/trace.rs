@@ -30,7 +30,7 @@ impl Place {
         Place { span: rand::rng().random(), ..*self }
     }
 
-    /// Reads a `traceparent`. One that is not well-formed is none: a trace begins anew.
+    /// Reads a `traceparent`. One that is not well-formed is ignored: a new trace begins.
     pub fn parse(text: &str) -> Option<Self> {
         let mut parts = text.trim().split('-');
         let (version, trace, span, flags) = (parts.next()?, parts.next()?, parts.next()?, parts.next()?);

@@ -20,7 +20,7 @@ pub(crate) fn draw(
         Kind::Pdf => pdf::draw(bytes, drawing),
         Kind::Image(media_type) => picture(bytes, media_type, drawing, limits),
         kind => Err(failure::unsupported(format!(
-            "pages of this kind of file ({}) have no picture; only those of PDFs and pictures have",
+            "pages of this kind of file ({}) have no image; only pages of PDFs and images do",
             kind.media_type()
         ))),
     }
@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn what_is_no_picture_says_so() {
-        assert!(drawn(b"plain words, nothing else", 1, 100).unwrap_err().contains("have no picture"));
+        assert!(drawn(b"plain words, nothing else", 1, 100).unwrap_err().contains("have no image"));
         assert!(drawn(b"\x89PNG\r\n\x1a\n broken", 1, 100).unwrap_err().contains("damaged"));
         assert!(drawn(b"II\x2a\0\xff\xff\xff\xff", 2, 100).is_err());
         let mut bomb = png(8, 8);

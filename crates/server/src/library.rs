@@ -40,7 +40,7 @@ pub struct Library {
     /// Tells workers that there is something to do.
     pub wake: Notify,
     events: broadcast::Sender<Arc<FileRecord>>,
-    /// Boxes whose documents may have turned out to be in other languages than English.
+    /// Boxes whose documents may have turned out to be in languages other than English.
     languages: Mutex<HashSet<BoxId>>,
 }
 

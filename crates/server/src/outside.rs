@@ -99,7 +99,7 @@ impl Outside {
             return Err(Fault::invalid("url", "`url` must begin with https:// or http://"));
         }
         if !url.username().is_empty() || url.password().is_some() {
-            return Err(Fault::invalid("url", "`url` must hold no user name and no password"));
+            return Err(Fault::invalid("url", "`url` must not contain a user name or a password"));
         }
         let host = url.host_str().unwrap_or_default();
         let literal: Option<IpAddr> = host.trim_start_matches('[').trim_end_matches(']').parse().ok();
@@ -131,9 +131,9 @@ impl Outside {
             }
             let to = response.headers().get(header::LOCATION).and_then(|value| value.to_str().ok());
             let to = to.and_then(|to| url.join(to).ok());
-            url = to.ok_or_else(|| refused("the address redirects without saying where to"))?;
+            url = to.ok_or_else(|| refused("the address redirects, but does not say where to"))?;
         }
-        Err(refused(format!("the address redirects more than {MOST_REDIRECTS} times")))
+        Err(refused(format!("the address redirects more than {MOST_REDIRECTS} times; check it")))
     }
 
     /// The addresses of a name, for a program that connects by itself: all of them may be reached.
@@ -142,7 +142,7 @@ impl Outside {
         let host = url.host_str().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
         let found = tokio::net::lookup_host((host, 0)).await;
         let found: Vec<IpAddr> = found
-            .map_err(|_| refused("the address cannot be reached"))?
+            .map_err(|_| refused("the address cannot be reached; check it"))?
             .map(|address| address.ip())
             .collect();
         match found.iter().all(|address| (self.allowed)(*address)) && !found.is_empty() {
@@ -176,9 +176,9 @@ impl Outside {
             return self.not_public();
         }
         let cause = if error.is_timeout() {
-            "the address took too long to answer"
+            "the address took too long to answer; try again later"
         } else {
-            "the address cannot be reached"
+            "the address cannot be reached; check it"
         };
         let mut fault = refused(cause);
         fault.source = Some(error.to_string().into());
@@ -187,7 +187,7 @@ impl Outside {
 
     fn not_public(&self) -> Fault {
         let cause = format!(
-            "the address is in a private or reserved network, which this server does not reach (setting {})",
+            "the address is in a private or reserved network, which this server does not contact; the operator can allow it with {}",
             self.setting
         );
         Fault::invalid("url", cause)

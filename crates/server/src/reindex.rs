@@ -1,4 +1,4 @@
-//! Indexes boxes again when an operator asks for it, or when their documents turn out to be in other languages than English:
+//! Indexes boxes again when an operator asks for it, or when their documents turn out to be in languages other than English:
 //! beside the old index, without a gap, with a way back.
 
 use std::{
@@ -123,7 +123,7 @@ pub async fn change_over(library: &Library, ingest: &Ingest) -> Result<(), Fault
 
 /// The line of the audit log.
 fn turned(box_id: BoxId) -> NewEntry {
-    let target = "auto: more than a tenth of the text is in other languages than English, so the box is indexed again as \
+    let target = "auto: more than a tenth of the text is in languages other than English, so the index is rebuilt as \
                   multilingual";
     NewEntry {
         at: Timestamp::now(),

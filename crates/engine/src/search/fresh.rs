@@ -20,7 +20,8 @@ impl Recency {
     /// Half of `weight` is taken from the score of a file that is `half_life_days` old, all of it in the end.
     pub fn new(half_life_days: f64, weight: f64) -> Result<Self, Fault> {
         if !(half_life_days > 0.0 && half_life_days <= LONGEST_HALF_LIFE) {
-            let cause = format!("`recency.half_life_days` must be above 0 and at most {LONGEST_HALF_LIFE}");
+            let cause =
+                format!("`recency.half_life_days` must be greater than 0 and at most {LONGEST_HALF_LIFE}");
             return Err(Fault::invalid("recency.half_life_days", cause));
         }
         if !(0.0..=1.0).contains(&weight) {

@@ -136,14 +136,14 @@ impl Drop for Place<'_> {
 }
 
 fn too_many_of_your_own() -> Fault {
-    let cause = "this account has more searches and answers under way than are served at once";
+    let cause = "this account has more searches and answers in progress than it can have at once";
     Fault::new(Reason::OverloadedKey, cause)
-        .hint("wait for some of them; an operator can raise load.calls_of_one")
+        .hint("wait until some are complete, or ask the operator to raise load.calls_of_one")
         .retry_after(RETRY_AFTER)
 }
 
 fn too_many_of_all() -> Fault {
-    Fault::new(Reason::Overloaded, "the server has more searches and answers under way than it can serve")
+    Fault::new(Reason::Overloaded, "the server has more searches and answers in progress than it can serve")
         .hint("try again shortly")
         .retry_after(RETRY_AFTER)
 }

@@ -139,7 +139,7 @@ impl RemoteAnswerer {
             let again = status == StatusCode::TOO_MANY_REQUESTS || status.is_server_error();
             let told = match again {
                 true => "the language model is busy or failing; try again shortly",
-                false => "the language model refused the request; the operator finds why in the server's log",
+                false => "the language model refused the request; the server's log says why",
             };
             let fault = Fault::new(Reason::UpstreamUnavailable, told);
             let fault = client::with_source(fault.retry_after(LONGEST_WAIT), format!("HTTP {status}"));

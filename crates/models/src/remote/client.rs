@@ -85,7 +85,7 @@ impl Client {
                 let detail: String = String::from_utf8_lossy(&detail).chars().take(500).collect();
                 let fault = Fault::new(
                     Reason::UpstreamUnavailable,
-                    "the model endpoint refused the request; the operator finds why in the server's log",
+                    "the model endpoint refused the request; the server's log says why",
                 );
                 Err(Failure::Final(with_source(fault, format!("HTTP {status}: {detail}"))))
             }

@@ -250,8 +250,10 @@ fn in_order<T>(entries: Vec<(usize, T)>, count: usize) -> Result<Vec<T>, Fault> 
 
 /// An answer of the wrong shape: the endpoint's fault, told to the log.
 fn wrong(what: String) -> Fault {
-    let mut fault =
-        Fault::new(Reason::UpstreamUnavailable, "the model endpoint answered in a way we cannot read");
+    let mut fault = Fault::new(
+        Reason::UpstreamUnavailable,
+        "the model endpoint sent an answer that cannot be read; tell the operator if it persists",
+    );
     fault.source = Some(format!("the endpoint sent {what}").into());
     fault
 }

@@ -16,7 +16,7 @@ struct Level {
     text: String,
 }
 
-/// A list of the document: the shape it shares with others, and where it starts anew.
+/// A list of the document: the shape it shares with others, and where it restarts.
 #[derive(Debug, Default)]
 struct List {
     shape: String,
@@ -31,7 +31,7 @@ pub(super) struct Numbering {
     counters: RefCell<Counters>,
 }
 
-/// Lists of one shape count together, as Word does, unless one starts anew.
+/// Lists of one shape count together, as Word does, unless one restarts.
 #[derive(Debug, Default)]
 struct Counters {
     numbers: HashMap<(String, usize), u32>,

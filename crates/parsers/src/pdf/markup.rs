@@ -88,7 +88,7 @@ struct Part<'a> {
 enum Joint {
     Blank,
     LineEnd,
-    /// A hyphen, which goes: the word is whole again.
+    /// A hyphen, which is dropped: the word is joined again.
     Hyphen,
     /// Nothing: the hyphen is invisible.
     Nothing,

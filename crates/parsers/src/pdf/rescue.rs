@@ -21,7 +21,7 @@ use crate::{Job, Limits, Ocr, clean};
 const DOTS_PER_INCH: f32 = 200.0;
 /// Failures of recognition, mostly for want of time, after which the other pages of a file are left unread.
 const MOST_FAILURES: u32 = 2;
-/// Pages given to `pdftotext`, because each run reads the file anew.
+/// Pages given to `pdftotext`, because each run reads the whole file again.
 const MOST_OPINIONS: u32 = 60;
 /// Seconds one of its runs may take.
 const OPINION_SECONDS: u64 = 10;

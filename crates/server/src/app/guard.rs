@@ -96,7 +96,7 @@ mod tests {
         assert_eq!(waits[50], STEP);
         assert_eq!(waits[99], LONGEST);
         assert!(guard.count(IpAddr::from([10, 0, 0, 2]), now).is_zero(), "others are not slowed down");
-        assert!(guard.count(address, now + WINDOW).is_zero(), "a new minute starts anew");
+        assert!(guard.count(address, now + WINDOW).is_zero(), "a new minute starts from zero");
     }
 
     #[test]

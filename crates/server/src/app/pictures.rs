@@ -71,8 +71,10 @@ impl Pictures {
 /// The turnstile speaks of searches.
 fn in_other_words(fault: Fault) -> Fault {
     let cause = match fault.reason {
-        Reason::OverloadedKey => "this account has more pictures of pages waiting than are drawn at once",
-        _ => "too many pictures of pages are being drawn",
+        Reason::OverloadedKey => {
+            "this account has too many page images waiting to be drawn; try again shortly"
+        }
+        _ => "the server is drawing too many page images; try again shortly",
     };
     Fault::new(fault.reason, cause).retry_after(Duration::from_secs(1))
 }

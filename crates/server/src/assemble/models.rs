@@ -127,7 +127,7 @@ fn later(settings: &ModelSettings, name: &str, data: &Path) -> Load {
     })
 }
 
-/// Whether there is a model for other languages than English. That the program carries none is no mistake in the settings.
+/// Whether there is a model for languages other than English. That the program carries none is no mistake in the settings.
 fn speaks(settings: &ModelSettings) -> bool {
     let name = settings.multilingual.as_str();
     !name.is_empty() && (name != MULTILINGUAL || place(settings, name) != Place::Nowhere)

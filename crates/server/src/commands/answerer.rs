@@ -104,7 +104,7 @@ fn value(trial: &Trial, result: &Result) -> Value {
 async fn tried(answerer: &Arc<dyn Answerer>, trial: &Trial) -> std::result::Result<Result, Fault> {
     let brief = brief(trial);
     if !answerer.can(&brief.format) {
-        let said = "it cannot: such requests are answered with an error".to_string();
+        let said = "it cannot: such requests get an error".to_string();
         return Ok(Result { right: false, cites: false, said, first_ms: 0, whole_ms: 0 });
     }
     let (started, mut first_ms) = (Instant::now(), None);

@@ -20,10 +20,10 @@ pub(super) struct Ask {
     /// Only these files, by id (may be repeated)
     #[arg(long = "source", value_name = "FILE")]
     sources: Vec<String>,
-    /// Read whole documents, where they fit
+    /// Read whole documents if they fit
     #[arg(long)]
     full_context: bool,
-    /// The most that the answer may cost
+    /// The most units that the answer may cost
     #[arg(long, value_name = "N")]
     max_units: Option<u64>,
     #[command(flatten)]

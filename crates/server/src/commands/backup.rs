@@ -21,7 +21,7 @@ pub(super) struct Backup {
     /// How many backups to keep; older ones are removed
     #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(u16).range(1..))]
     keep: u16,
-    /// Take no backup, but read the latest one whole and compare it with its checksums
+    /// Take no backup; read the whole latest one and compare it with its checksums
     #[arg(long)]
     check: bool,
 }
@@ -52,7 +52,7 @@ pub(super) async fn take(global: &Global, wanted: Backup) -> Result<(), Fault> {
         "removed": taken.removed,
     });
     let mut said = format!(
-        "Backed up {} to {}: {} files, {} of them copied ({} MB), the others as in the backup before",
+        "Backed up {} to {}: {} files, {} of them copied ({} MB), the others unchanged since the previous backup",
         shown(&data),
         shown(&taken.folder),
         manifest.files.len(),
@@ -61,7 +61,8 @@ pub(super) async fn take(global: &Global, wanted: Backup) -> Result<(), Fault> {
     );
     if taken.read_again > 0 {
         let changed = taken.read_again;
-        said += &format!("\n{changed} files changed meanwhile: they are processed again after a restore.");
+        said +=
+            &format!("\n{changed} files changed in the meantime; they are processed again after a restore.");
     }
     if !manifest.damaged.is_empty() {
         said += &format!(

@@ -40,7 +40,7 @@ pub(super) enum Command {
         #[arg(long, value_name = "LANGUAGE", default_value = "auto")]
         language: BoxLanguage,
     },
-    /// Change what a box is for; a box that takes another model then is indexed again, and can be used meanwhile
+    /// Change the language of a box; if that changes its model, its index is rebuilt while the box stays usable
     Set {
         /// Box: its id or its name
         r#box: String,
@@ -48,7 +48,7 @@ pub(super) enum Command {
         #[arg(long, value_name = "LANGUAGE")]
         language: BoxLanguage,
     },
-    /// List all boxes with their members; with an API key and no data folder named, those that the key can use
+    /// List all boxes with their members; with an API key and without a data folder, those that the key can use
     #[command(after_help = WHICH_LIST)]
     List {
         #[command(flatten)]
@@ -135,7 +135,7 @@ async fn set(global: &Global, named: &str, language: BoxLanguage) -> Result<(), 
     let again = catalog.set_language(&Managing::for_operator(record.id), language).await?;
     let value = json!({"boxId": record.id, "language": language, "indexedAgain": again});
     let then = match again {
-        true => "; the server indexes it again, and it can be used meanwhile",
+        true => "; the server rebuilds its index, and the box can be used meanwhile",
         false => "",
     };
     let said = format!("The language of {} is now {language}{then}", record.name.as_str());
@@ -180,7 +180,7 @@ async fn list_usable(global: &Global, connection: &Connection) -> Result<(), Fau
         .iter()
         .map(|entry| vec![text(entry, "name"), text(entry, "boxId"), text(entry, "role"), created(entry)])
         .collect();
-    let nothing = "This key can use no box: its user must be owner or admin of one.";
+    let nothing = "This key can use no box: its user must be an owner or admin of one.";
     output::print(global.json, &boxes, &output::table(&["NAME", "ID", "ROLE", "CREATED"], &rows, nothing));
     Ok(())
 }
@@ -224,7 +224,7 @@ async fn relocate(global: &Global, named: &str, shard: u32) -> Result<(), Fault>
     let to = shards.get(shard as usize).ok_or_else(wrong)?;
     let before = catalog.place_box(&writing, 0).await?;
     if before == shard {
-        return Err(Fault::new(Reason::Conflict, format!("the box is on shard {shard} already")));
+        return Err(Fault::new(Reason::Conflict, format!("the box is already on shard {shard}")));
     }
     let from = shards.get(before as usize).ok_or_else(wrong)?;
     let mut relocation = Relocation::default();

@@ -37,7 +37,7 @@ pub(super) struct Import {
     /// Another name for the box
     #[arg(long, value_name = "NAME")]
     name: Option<BoxName>,
-    /// Account that owns the box [default: the account here with the address of its owner there]
+    /// Account that owns the box [default: the account here with the address of its previous owner]
     #[arg(long, value_name = "EMAIL")]
     owner: Option<Email>,
 }
@@ -78,7 +78,7 @@ pub(super) async fn export(global: &Global, wanted: Export) -> Result<(), Fault>
     let value = json!({"boxId": record.id, "name": record.name, "file": path, "contents": totals});
     let unread = match totals.unread {
         0 => String::new(),
-        some => format!("; {some} of them were not processed yet and will be where they are imported"),
+        some => format!("; {some} of them are not processed yet and will be processed after the import"),
     };
     let said = format!(
         "Exported {} to {}: {} files, {} passages{unread}",
@@ -125,8 +125,8 @@ pub(super) async fn import(global: &Global, wanted: Import) -> Result<(), Fault>
     );
     if !same_model {
         said += &format!(
-            "\nThe bundle was indexed with the model {}, and this server uses {model}: its {} files are read again, as if \
-             they were uploaded. They are found once they were.",
+            "\nThe bundle was indexed with the model {}, and this server uses {model}: its {} files are processed again, \
+             as if they had just been uploaded, and can be found after that.",
             head.model.as_deref().unwrap_or("none"),
             totals.unread
         );
@@ -176,7 +176,7 @@ async fn owner(catalog: &dyn Catalog, wanted: &Import, head: &Head) -> Result<Us
             Some(email) => format!("the box belonged to {email}, who has no account here"),
             None => "the bundle names no owner".into(),
         };
-        Fault::new(Reason::NotFound, cause).hint("say whose it is to be with --owner EMAIL")
+        Fault::new(Reason::NotFound, cause).hint("name its owner with --owner EMAIL")
     })
 }
 

@@ -43,7 +43,7 @@ pub(super) enum Command {
         #[arg(long, value_name = "EMAIL")]
         user: Option<Email>,
     },
-    /// Revoke a key from the next request on; other keys are not affected
+    /// Revoke a key, effective from the next request; other keys are not affected
     Revoke {
         /// The part of the key between the underscores
         prefix: String,

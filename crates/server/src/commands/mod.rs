@@ -110,7 +110,7 @@ enum Command {
     Plan(plan::Command),
     /// Upload files and folders into a box, and wait until they are processed
     Add(files::Add),
-    /// Keep a folder and a box the same: upload what is new or changed, rename and delete what was
+    /// Keep a folder and a box the same: upload new and changed files, follow renames and deletions
     Sync(sync::Sync),
     /// List the files of a box
     Files(files::List),
@@ -124,22 +124,22 @@ enum Command {
     Delete(files::Delete),
     /// Show the current models; list, verify, pull others
     Models(models::Models),
-    /// Who answers questions: try it
+    /// Test what answers questions: the language model, or quotations
     #[command(subcommand)]
     Answerer(answerer::Command),
-    /// Rebuild a box's index with the current models; the old index serves meanwhile
+    /// Rebuild a box's index with the current models; the old index stays in use meanwhile
     Reindex(reindex::Reindex),
-    /// Back the data folder up while the server runs; what did not change since the last backup takes no space
+    /// Back up the data folder while the server runs; what has not changed since the last backup takes no extra space
     Backup(backup::Backup),
-    /// Put a backup into an empty data folder; it is read whole and checked first
+    /// Restore a backup into an empty data folder; the whole backup is checked first
     Restore(backup::Restore),
     /// Write a box with all its files, passages and vectors into one file
     Export(bundle::Export),
-    /// Make a box of a file that `quire export` wrote
+    /// Create a box from a file that `quire export` wrote
     Import(bundle::Import),
     /// Move everything from a data folder to servers, or back; run it again if it is interrupted
     MigrateStore(migrate::Migrate),
-    /// Check everything: settings, disk, backups, certificate, clock, stores, queue, models; --scrub reads all of it
+    /// Check everything: settings, disk, backups, certificate, clock, stores, queue, models; --scrub reads all data
     Doctor(doctor::Doctor),
     /// Print a completion script for your shell
     Completions(shell::Completions),

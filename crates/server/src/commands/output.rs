@@ -85,7 +85,7 @@ pub(super) fn bar(doing: &str, what: &str) -> ProgressStyle {
 /// Asks before something that cannot be undone. Without a terminal nobody can answer: a script says `--yes`.
 pub(super) fn confirm(question: &str) -> Result<(), Fault> {
     if !(stdin().is_terminal() && stderr().is_terminal()) {
-        return Err(Fault::new(Reason::InvalidParameter, format!("{question} Nobody can be asked here"))
+        return Err(Fault::new(Reason::InvalidParameter, format!("{question} Confirmation is required"))
             .hint("pass --yes to confirm"));
     }
     let _ = write!(stderr(), "{question} Type yes to confirm: ");
@@ -93,7 +93,7 @@ pub(super) fn confirm(question: &str) -> Result<(), Fault> {
     let _ = stdin().lock().read_line(&mut answer);
     match answer.trim().to_lowercase().as_str() {
         "yes" | "y" => Ok(()),
-        _ => Err(Fault::new(Reason::Conflict, "nothing was done: it was not confirmed")),
+        _ => Err(Fault::new(Reason::Conflict, "nothing was done, because it was not confirmed")),
     }
 }
 

@@ -19,7 +19,7 @@ pub(super) enum Command {
         #[command(flatten)]
         limits: LimitArgs,
     },
-    /// Make or change a plan, for `quire user add --plan`
+    /// Create or change a plan, for `quire user add --plan`
     Put {
         /// The plan's name
         name: PlanName,
@@ -92,7 +92,7 @@ pub(super) async fn run(global: &Global, command: Command) -> Result<(), Fault> 
             let mut value = said(units, &quota);
             value.insert("userId".into(), json!(user.id));
             value.insert("email".into(), json!(email));
-            output::print(global.json, &value, &format!("{email} has {} from now on", words(units, &quota)));
+            output::print(global.json, &value, &format!("{email} now has {}", words(units, &quota)));
         }
         Command::Put { name, limits } => {
             let known = catalog.plans().await?.into_iter().find(|plan| plan.name == name);
@@ -135,7 +135,8 @@ fn said(units: Option<u64>, quota: &Quota) -> Map<String, Value> {
 }
 
 fn words(units: Option<u64>, quota: &Quota) -> String {
-    let units = units.map_or("the usual units a month".into(), |units| format!("{units} units a month"));
+    let units =
+        units.map_or("the default units per month".into(), |units| format!("{units} units per month"));
     match quota.is_empty() {
         true => units,
         false => format!("{units}; {}", bounds_in_words(quota)),

@@ -106,14 +106,14 @@ fn readable(report: &Value) -> String {
     };
     if report["modelBefore"] == Value::Null && report["chunks"] == Value::Null {
         return format!(
-            "Went back to the index of {}; {} files are processed again.",
+            "Switched back to the index from {}; {} files are processed again.",
             text("model"),
             text("readAgain")
         );
     }
     let overlap = match report["overlap"].as_f64() {
         Some(share) => format!(
-            "{:.0}% of what the last {} queries found is found by the new index too",
+            "{:.0}% of what the last {} queries found is also found by the new index",
             share * 100.0,
             text("queriesCompared")
         ),

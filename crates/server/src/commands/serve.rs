@@ -172,7 +172,7 @@ async fn warn_of_sandbox(data: std::path::PathBuf, app: App) {
     match missing_of_sandbox(&data, &app.config).await {
         Ok(missing) => missing.iter().for_each(|part| match required {
             true => tracing::error!("Files are not read, because ingest.sandbox is required: {part}"),
-            false => tracing::warn!("Files are read without a part of the sandbox: {part}"),
+            false => tracing::warn!("Files are read without part of the sandbox: {part}"),
         }),
         Err(error) => tracing::error!("Files cannot be read: {error:#}"),
     }
@@ -193,7 +193,7 @@ async fn stop_on_signal(mut signals: Signals, shutdown: CancellationToken, grace
 fn end_within(grace: Duration) {
     std::thread::spawn(move || {
         std::thread::sleep(grace);
-        tracing::warn!("Stopped with work under way that did not end in time");
+        tracing::warn!("Stopped before all work in progress was complete");
         std::process::exit(0);
     });
 }
@@ -236,7 +236,7 @@ async fn serve_metrics(app: &App, shutdown: &CancellationToken) {
                 axum::serve(listener, routes::metrics_router(app.clone())).with_graceful_shutdown(stopped);
             tokio::spawn(metrics.into_future());
         }
-        Err(error) => tracing::warn!(%error, "No metrics: cannot listen on {wanted}"),
+        Err(error) => tracing::warn!(%error, "Metrics are not served: cannot listen on {wanted}"),
     }
 }
 

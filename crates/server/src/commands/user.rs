@@ -47,12 +47,12 @@ pub(super) enum Command {
         /// The account's address
         email: Email,
     },
-    /// End the waits that wrong passwords have brought an account; nobody has to wait to sign in to it
+    /// Unlock an account after wrong passwords: the next sign-in need not wait
     Unlock {
         /// The account's address
         email: Email,
     },
-    /// Confirm that an address belongs to the person who holds its account; invitations that wait for it take effect
+    /// Confirm that an address belongs to the person who holds its account; open invitations for it take effect
     Confirm {
         /// The account's address
         email: Email,
@@ -172,7 +172,7 @@ async fn confirm(global: &Global, email: &Email) -> Result<(), Fault> {
     })?;
     catalog.vouch_for(&Operating::for_operator(), user.id).await?;
     let value = json!({"userId": user.id, "email": user.email, "confirmed": true});
-    let said = format!("Confirmed {email}: invitations that waited for this address have taken effect");
+    let said = format!("Confirmed {email}: open invitations for this address have taken effect");
     output::print(global.json, &value, &said);
     Ok(())
 }

@@ -176,7 +176,7 @@ pub struct ModelSettings {
     pub dir: Option<PathBuf>,
     /// Name, folder or address of the embedder.
     pub embedder: String,
-    /// Name or folder of the embedder for other languages than English; empty: none.
+    /// Name or folder of the embedder for languages other than English; empty: none.
     pub multilingual: String,
     /// Name, folder or address of the reranker; empty: none.
     pub reranker: String,

@@ -46,7 +46,7 @@ pub(super) async fn note(
 pub(super) async fn note_failure(app: &App, visit: &Visit, what: &str) -> Result<(), Fault> {
     let Some(left_out) = app.failures.take(Instant::now()) else { return Ok(()) };
     if left_out > 0 {
-        let sum = format!("{left_out} more, which were too many to write down");
+        let sum = format!("{left_out} more, too many to record");
         note(app, &Visit::nobody(), Action::SignInFailed, None, sum).await?;
     }
     note(app, visit, Action::SignInFailed, None, what).await

@@ -24,7 +24,7 @@ pub(super) fn of(app: &App) -> bool {
 
 /// Sends it. It is no secret: every connection begins with it.
 pub(super) async fn download(State(app): State<App>, _: SignedIn) -> Result<Response, Failure> {
-    let none = || Fault::new(Reason::NotFound, "this server has a certificate that browsers know already");
+    let none = || Fault::new(Reason::NotFound, "this server has a certificate that browsers already trust");
     if !of(&app) {
         return Err(none().into());
     }

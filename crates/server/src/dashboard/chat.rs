@@ -76,7 +76,7 @@ pub(super) async fn show(State(app): State<App>, at: InBox<Reading>) -> Shown {
     render(&app, at, None).await
 }
 
-/// One of before, to go on with.
+/// An earlier one, to continue.
 pub(super) async fn continued(
     State(app): State<App>,
     at: InBox<Reading>,

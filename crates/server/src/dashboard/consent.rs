@@ -92,7 +92,7 @@ async fn usable(app: &App, person: &Person, asked: &Asked) -> Result<Vec<String>
         person.role(box_id) >= Some(Role::Admin) && asked.audience.only.is_none_or(|only| only == box_id)
     });
     if readable.is_empty() {
-        let cause = "programs can use boxes of which you are an admin or the owner, and there is none yet";
+        let cause = "programs can use boxes of which you are an admin or owner, and you have none yet";
         return Err(
             Fault::new(Reason::RoleInsufficient, cause).hint("ask an owner of a box to make you an admin")
         );

@@ -96,7 +96,7 @@ impl Kept {
             || self.citations.len() > MOST_SOURCES
             || citations.len() > LONGEST_ANSWER;
         if too_long || self.question.trim().is_empty() {
-            return Err(Fault::invalid("answer", "this is too long to be kept"));
+            return Err(Fault::invalid("answer", "this is too long to keep"));
         }
         let file = |citation: &Value| citation["fileId"].as_str()?.parse::<FileId>().ok();
         let files: Option<Vec<FileId>> = self.citations.iter().map(file).collect();
@@ -121,7 +121,7 @@ pub(super) async fn keep(
     body: JsonBody<Kept>,
 ) -> Result<Response, Failure> {
     if !are_kept(&app) {
-        return Err(Fault::new(Reason::NotFound, "this server keeps no conversations").into());
+        return Err(Fault::new(Reason::NotFound, "this server does not keep conversations").into());
     }
     let turn = body.value.turn()?;
     let into = match &body.value.conversation {
@@ -130,7 +130,7 @@ pub(super) async fn keep(
     };
     let found = app.catalog.files(&at.right, &turn.files).await?;
     if found.len() != turn.files.len() || found.iter().any(Option::is_none) {
-        return Err(Fault::new(Reason::NotFound, "a file that the answer cites was deleted meanwhile").into());
+        return Err(Fault::new(Reason::NotFound, "a file that the answer cites has been deleted").into());
     }
     let record = app.catalog.add_turn(&at.right, at.who.user().id, into, turn).await?;
     let record = record.ok_or_else(no_such_conversation)?;
@@ -146,7 +146,7 @@ pub(super) async fn rename(
 ) -> Shown {
     let title = fields.text("title");
     if title.is_empty() {
-        return Err(Fault::invalid("title", "type what the conversation shall be called").into());
+        return Err(Fault::invalid("title", "type a title for the conversation").into());
     }
     let renamed = app.catalog.rename_conversation(&at.right, at.who.user().id, id, title.to_string()).await?;
     must_be_there(renamed)?;

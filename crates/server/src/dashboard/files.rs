@@ -353,7 +353,7 @@ pub(super) async fn selected(State(app): State<App>, at: InBox<Writing>, fields:
         "tag" => Said::Labelled(count),
         _ => Said::ReadAgain(count),
     };
-    // Parsed and written anew: what is not of the list's own does not come back.
+    // Parsed and written again: what is not of the list's own does not come back.
     let back: Wanted = wanted_in(fields.text("back"));
     Ok(visit.say(&said, page::go(listed(&at.here, &back.parameters(&back.sort, &back.after)))))
 }

@@ -55,7 +55,7 @@ struct KeysPage {
     /// What a key may be used for, in a few words each.
     permissions: Vec<(Permission, &'static str)>,
     boxes: Vec<(BoxId, String, Role)>,
-    /// The key that was just created; shown this once.
+    /// The key that was just created; shown only once.
     fresh: Option<String>,
     address: String,
     /// Whether programs must be told to trust this server's own certificate.

@@ -64,7 +64,7 @@ impl Waiting {
 /// An invitation that was just created.
 pub(super) struct Fresh {
     pub(super) email: String,
-    /// Its link, shown this once; `None` where it waits for somebody to vouch for the address.
+    /// Its link, shown only once; `None` where it waits for somebody to vouch for the address.
     pub(super) link: Option<String>,
 }
 

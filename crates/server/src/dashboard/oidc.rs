@@ -35,7 +35,7 @@ const COOKIE: &str = "__Host-quire-oidc";
 const PATIENCE: Duration = Duration::from_secs(600);
 
 fn provider(app: &App) -> Result<&Provider, Fault> {
-    let none = || Fault::new(Reason::NotFound, "this server has no sign-in with another account");
+    let none = || Fault::new(Reason::NotFound, "this server has no sign-in provider");
     app.oidc.as_ref().ok_or_else(none)
 }
 
@@ -44,7 +44,7 @@ fn redirect_address(origin: &Origin) -> String {
 }
 
 fn lost() -> Fault {
-    Fault::new(Reason::InvalidParameter, "this way in was not begun here, or took too long")
+    Fault::new(Reason::InvalidParameter, "this sign-in was not started here, or took too long; start again")
 }
 
 #[derive(Deserialize)]
@@ -140,7 +140,7 @@ pub(super) async fn come_back(
     if query.iss.is_some_and(|issuer| issuer != provider.issuer) {
         return Err(lost().into());
     }
-    let refused = || Fault::new(Reason::RoleInsufficient, "the provider did not let you in");
+    let refused = || Fault::new(Reason::RoleInsufficient, "the provider refused the sign-in");
     let code = query.code.filter(|_| query.error.is_none()).ok_or_else(refused)?;
     let redirect = redirect_address(&origin);
     let guest = provider.guest(&code, &kept.verifier, &kept.nonce, &redirect).await?;

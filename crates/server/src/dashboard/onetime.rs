@@ -83,7 +83,7 @@ pub(super) struct Token {
 async fn find(app: &App, token: &str) -> Result<OneTimeLink, Fault> {
     let link = app.catalog.link(&sessions::hash(token), Timestamp::now()).await?;
     link.ok_or_else(|| {
-        Fault::new(Reason::NotFound, "this link has been used already, has expired or is incomplete")
+        Fault::new(Reason::NotFound, "this link has already been used, has expired or is incomplete")
             .hint("ask the person who gave it to you for a new one")
     })
 }
@@ -148,7 +148,7 @@ async fn page_for(
                     Reason::RoleInsufficient,
                     "there is no account with this address yet, and only operators of this server can create one",
                 )
-                .hint("ask an operator; the invitation waits until then"));
+                .hint("ask an operator; the invitation stays open until then"));
             }
         }
         Purpose::Connect { .. } => {
@@ -212,7 +212,7 @@ pub(super) async fn accept(State(app): State<App>, Visiting(visit): Visiting, fi
     let inviters = app.config.accounts.invitations;
     let used = app.catalog.use_link(&sessions::hash(token), newcomer, inviters, Timestamp::now()).await?;
     let user = used
-        .ok_or_else(|| Fault::new(Reason::NotFound, "this link has been used already; ask for a new one"))?;
+        .ok_or_else(|| Fault::new(Reason::NotFound, "this link has already been used; ask for a new one"))?;
     let next = match &link.purpose {
         Purpose::Join { member: Some((box_id, _)), .. } => format!("/boxes/{box_id}"),
         _ => "/".into(),
@@ -234,7 +234,7 @@ async fn read(app: &App, visit: &Visit, page: &WelcomePage, fields: &Fields) -> 
         None => fields.parse("email")?,
     };
     if page.asks_email && user_with(app, &email).await?.is_some() {
-        return Err(Fault::invalid("email", "there is an account with this address already"));
+        return Err(Fault::invalid("email", "there is already an account with this address"));
     }
     let name = if page.asks_name { fields.optional("name")? } else { None };
     let password_hash = match page.asks_password {

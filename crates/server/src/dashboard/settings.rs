@@ -38,7 +38,7 @@ struct SettingsPage {
 /// What the box is for, to people.
 struct LanguageChoice {
     chosen: BoxLanguage,
-    /// Whether this server has a model for other languages than English.
+    /// Whether this server has a model for languages other than English.
     possible: bool,
     /// What became of it.
     state: String,
@@ -52,11 +52,11 @@ impl LanguageChoice {
     async fn of(app: &App, record: &BoxRecord, managing: &Managing) -> Result<Self, Fault> {
         let now = if record.is_multilingual() { "any language" } else { "English" };
         let index = match app.catalog.reindex_state(managing.reading()).await? {
-            Some(ReindexState::Wanted) => " It is about to be indexed again.".to_string(),
+            Some(ReindexState::Wanted) => " Its index is about to be rebuilt.".to_string(),
             Some(ReindexState::Running(done, total)) => {
-                format!(" It is being indexed again: {done} of {total} files are done.")
+                format!(" Its index is being rebuilt: {done} of {total} files are done.")
             }
-            Some(ReindexState::Failed(why)) => format!(" It could not be indexed again: {why}."),
+            Some(ReindexState::Failed(why)) => format!(" Its index could not be rebuilt: {why}."),
             Some(ReindexState::Done(_)) | None => String::new(),
         };
         let since = record.changed_over_at.map(show::Moment::of);
@@ -115,7 +115,7 @@ pub(super) async fn delete(State(app): State<App>, at: InBox<Owning>, fields: Fi
     if fields.text("confirm") != at.here.name.trim() {
         return Err(Fault::invalid(
             "confirm",
-            "what was typed is not the name of the box; nothing was deleted",
+            "what you typed is not the name of the box; nothing was deleted",
         )
         .into());
     }

@@ -67,11 +67,11 @@ fn words_of(kind: EventKind) -> &'static str {
         EventKind::FileReady => "a file is ready",
         EventKind::FileReadyWithWarnings => "a file is ready, with warnings",
         EventKind::FileFailed => "a file could not be read",
-        EventKind::FileReplaced => "a new version of a file came in",
+        EventKind::FileReplaced => "a file has a new version",
         EventKind::FileDeleted => "a file was deleted",
         EventKind::KeyExposed => "a key was sent where others may see it",
-        EventKind::SourceSynced => "a source that a box follows was read",
-        EventKind::BoxLanguageChanged => "a box changed over to the model for its languages",
+        EventKind::SourceSynced => "a source of a box was synchronized",
+        EventKind::BoxLanguageChanged => "a box switched to the model for its languages",
         EventKind::QuestionUnanswered => "a question found nothing in a box",
     }
 }
@@ -85,7 +85,7 @@ struct WebhooksPage {
     rows: Vec<Row>,
     events: Vec<(&'static str, &'static str)>,
     boxes: Vec<(BoxId, String)>,
-    /// The secret that was just made; shown this once.
+    /// The secret that was just made; shown only once.
     fresh: Option<String>,
 }
 
@@ -130,7 +130,7 @@ fn row(webhook: Webhook, attempts: Vec<AttemptRecord>, boxes: &[(BoxId, String)]
         ),
         created: Moment::of(webhook.created_at),
         disabled: webhook.disabled_at.is_some(),
-        waiting: show::count(webhook.waiting, "event waits", "events wait"),
+        waiting: show::count(webhook.waiting, "event waiting", "events waiting"),
         attempts: attempts.into_iter().take(SHOWN).map(Attempt::of).collect(),
     }
 }

@@ -55,8 +55,8 @@ fn introduction() -> String {
          [the errors](troubleshooting.md) are the same everywhere.\n\nThe samples read the address of the server, the key and \
          the certificate from the environment:\n\n```sh\nexport QUIRE_URL=https://127.0.0.1:8443\nexport \
          QUIRE_API_KEY=quire_…\nexport QUIRE_CA=quire-data/tls/cert.pem\nexport REQUESTS_CA_BUNDLE=$QUIRE_CA    # for Python\nexport NODE_EXTRA_CA_CERTS=$QUIRE_CA   # for \
-         TypeScript\nexport BOX_ID=box_… FILE_ID=fil_…\n```\n\n`QUIRE_CA` is needed only with the certificate that quire made \
-         itself. Python samples begin with:\n\n```python\n{}```\n\nand TypeScript samples with:\n\n```ts\n{}```\n",
+         TypeScript\nexport BOX_ID=box_… FILE_ID=fil_…\n```\n\n`QUIRE_CA` is needed only with quire's self-signed \
+         certificate. Python samples begin with:\n\n```python\n{}```\n\nand TypeScript samples with:\n\n```ts\n{}```\n",
         samples::PYTHON,
         samples::TYPESCRIPT,
     )

@@ -38,7 +38,7 @@ pub async fn authenticate(
     }
     // What a program was given for one address is worth nothing at another.
     if caller.audience.as_deref().is_some_and(|audience| audience != path) {
-        return Err(Fault::new(Reason::KeyInvalid, "the access token is for another address")
+        return Err(Fault::new(Reason::KeyInvalid, "the access token was issued for another address")
             .hint("use it there, or use an API key here"));
     }
     app.identities.note_use(key.prefix(), now);

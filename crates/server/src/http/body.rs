@@ -132,7 +132,7 @@ pub fn cut_off(error: &(dyn Error + 'static)) -> Fault {
 /// Reads a body that has come in whole.
 pub fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<JsonBody<T>, Fault> {
     if let Err(wrong) = std::str::from_utf8(bytes) {
-        let cause = format!("the body is not UTF-8 text: see byte {}", wrong.valid_up_to());
+        let cause = format!("the body is not valid UTF-8: see byte {}", wrong.valid_up_to());
         return Err(Fault::new(Reason::InvalidParameter, cause));
     }
     let value: Value = serde_json::from_slice(bytes).map_err(|wrong| {
@@ -180,7 +180,7 @@ fn field_fault(error: &serde_path_to_error::Error<serde_json::Error>, body: &Val
     });
     let came = came.map_or("something else".to_string(), described);
     if path == "." {
-        let cause = "the body does not have the fields that this endpoint takes";
+        let cause = "the body does not have the fields that this endpoint expects";
         return Fault::new(Reason::InvalidParameter, cause)
             .hint("compare it with the API reference at /docs/api");
     }

@@ -332,8 +332,8 @@ fn panicked(panic: Box<dyn Any + Send>) -> Response {
 
 /// An unknown path.
 pub async fn unknown_route(uri: Uri) -> Failure {
-    let cause = format!("there is nothing at {}", loggable(uri.path()));
-    Failure(Fault::new(Reason::NotFound, cause).hint(&format!("{BASE}{} lists every path", OPENAPI)))
+    let cause = format!("there is no endpoint at {}", loggable(uri.path()));
+    Failure(Fault::new(Reason::NotFound, cause).hint(&format!("GET {BASE}{OPENAPI} lists every path")))
 }
 
 /// A known path with a method it does not have.

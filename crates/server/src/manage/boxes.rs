@@ -58,7 +58,7 @@ pub(crate) async fn set_language(
     // One that is left to us now may have documents in other languages already.
     by.app.library.look_at_language(before.id);
     if before.language != language {
-        let again = if again { "; the box is indexed again" } else { "" };
+        let again = if again { "; the index is rebuilt" } else { "" };
         let target = format!("{} to {language}{again}", before.language);
         by.note(Action::BoxLanguageChanged, Some(before.id), target).await?;
     }

@@ -41,7 +41,7 @@ pub(crate) async fn make(
         return Err(Fault::invalid("expiresAt", "`expiresAt` must be in the future"));
     }
     if wanted.boxes.as_ref().is_some_and(Vec::is_empty) {
-        return Err(Fault::invalid("boxes", "choose at least one box, or all"));
+        return Err(Fault::invalid("boxes", "choose at least one box, or all boxes"));
     }
     let key = ApiKey::generate();
     let shown = key.reveal();
@@ -70,7 +70,8 @@ pub(crate) async fn list(app: &App, acting: &Acting) -> Result<Vec<KeyRecord>, F
 pub(crate) async fn revoke(by: &By, acting: &Acting, prefix: &str) -> Result<KeyRecord, Fault> {
     let own = by.app.catalog.keys(Some(acting.user())).await?;
     let known = own.into_iter().find(|key| key.prefix == prefix && acting.reaches(key.boxes.as_deref()));
-    let key = known.ok_or_else(|| Fault::new(Reason::NotFound, "you have no such key").param("prefix"))?;
+    let key = known
+        .ok_or_else(|| Fault::new(Reason::NotFound, "you have no key with this prefix").param("prefix"))?;
     by.app.catalog.revoke_key(prefix).await?;
     let action = if key.client.is_some() { Action::ProgramRevoked } else { Action::KeyRevoked };
     by.note(action, None, named(&key)).await?;

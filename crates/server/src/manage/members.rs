@@ -58,7 +58,7 @@ pub(crate) async fn add(
     if let Some(user) = known.as_ref().filter(trusted) {
         let members = app.catalog.members(managing.reading()).await?;
         if members.iter().any(|member| member.user == user.id) {
-            return Err(Fault::new(Reason::Conflict, format!("{email} is a member already")));
+            return Err(Fault::new(Reason::Conflict, format!("{email} is already a member of the box")));
         }
         app.catalog.grant(managing, user.id, role).await?;
         by.note(Action::MemberAdded, Some(box_id), target).await?;
@@ -84,7 +84,7 @@ pub(crate) async fn find(
 
 /// The answer where somebody is no member.
 pub(crate) fn no_such_member() -> Fault {
-    Fault::new(Reason::NotFound, "there is no such member in this box")
+    Fault::new(Reason::NotFound, "this account is not a member of the box")
 }
 
 /// Gives a member another role.

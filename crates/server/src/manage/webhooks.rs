@@ -62,12 +62,12 @@ pub(crate) async fn rotate(
 
 /// The answer where there is none.
 pub(crate) fn no_such_webhook() -> Fault {
-    Fault::new(Reason::NotFound, "you have no such webhook").param("webhook_id")
+    Fault::new(Reason::NotFound, "you have no webhook with this id").param("webhook_id")
 }
 
 fn checked_url(app: &App, url: &str) -> Result<String, Fault> {
     let outside = app.webhooks.as_ref().ok_or_else(|| {
-        Fault::new(Reason::Unprocessable, "this server sends no events")
+        Fault::new(Reason::Unprocessable, "this server does not send events")
             .hint("ask the operator to set webhooks.enabled = true")
     })?;
     let url = outside.parse(url)?;

@@ -90,7 +90,7 @@ impl Provider {
         &self.settings.label
     }
 
-    /// What is known of the provider, asked anew where nothing is or `again` says so.
+    /// What is known of the provider, asked again if nothing is known or `again` says so.
     pub(crate) async fn discovered(&self, again: bool) -> Result<Discovered, Fault> {
         if let Some(known) = self.known.read().await.clone().filter(|_| !again) {
             return Ok(known);
@@ -157,7 +157,7 @@ impl Provider {
         })
     }
 
-    /// What an ID token says, once it is checked. Keys change: an unknown one is looked for anew, once.
+    /// What an ID token says, once it is checked. Keys change: an unknown one is looked for once more.
     async fn claims(&self, id_token: &str, nonce: &str) -> Result<Claims, Fault> {
         let mut keys = self.discovered(false).await?.keys;
         if !keys.knows(id_token) {

@@ -227,7 +227,7 @@ async fn the_doctor_says_how_everything_is() {
     };
     app.catalog.note(entry).await.unwrap();
     let (fine, report) = doctor(&data, &[]);
-    assert!(!fine && said(&report, "clock").1.contains("put back"), "{report}");
+    assert!(!fine && said(&report, "clock").1.contains("set back"), "{report}");
 
     // A catalog that cannot be read is said, and the rest is looked at all the same.
     let elsewhere = tempfile::tempdir().unwrap();

@@ -241,7 +241,7 @@ async fn setting_the_language_changes_the_model_without_a_gap() {
     assert!(app.look().await);
     assert_eq!(app.model(box_id).await.as_deref(), Some("fake@1"));
     let log: Vec<String> = app.lines(box_id).await.into_iter().map(|line| line.2).collect();
-    assert_eq!(log[0], "auto to english; the box is indexed again", "{log:?}");
+    assert_eq!(log[0], "auto to english; the index is rebuilt", "{log:?}");
     assert_eq!(log[1], "multilingual to auto");
 }
 

@@ -429,7 +429,7 @@ async fn a_person_sees_and_ends_what_they_let_in() {
     let (access, refresh) = program.let_in(&mut browser).await;
     assert_eq!(program.tools(&access).await.status, 200);
     let page = browser.get("/account/keys").await;
-    assert!(page.text.contains("Programs that you let in") && page.text.contains("A desk"), "{page:?}");
+    assert!(page.text.contains("Programs with access") && page.text.contains("A desk"), "{page:?}");
     let listed = app.get("/keys", &key).await;
     let granted = &listed.body["data"]["keys"][0];
     assert_eq!(

@@ -206,7 +206,7 @@ async fn what_cannot_be_drawn_is_said_in_plain_words() {
         (format!("{file}/pages/1/image?width=1e9"), "400 B1004 invalid_parameter", "16 to 2400"),
         (format!("{file}/pages/1/image?width=-300"), "400 B1004 invalid_parameter", "16 to 2400"),
         (format!("{file}/pages/1/image?width=4294967297"), "400 B1004 invalid_parameter", "16 to 2400"),
-        (format!("{text}/pages/1/image"), "422 B1004 invalid_parameter", "have no picture"),
+        (format!("{text}/pages/1/image"), "422 B1004 invalid_parameter", "have no image"),
         (format!("{failed}/pages/1/image"), "409 B1004 not_ready", "failed"),
         (
             "fil_00000000000000000000000000000000/pages/1/image".into(),

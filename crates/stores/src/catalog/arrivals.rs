@@ -165,7 +165,7 @@ fn go_on(transaction: &Transaction<'_>, box_id: BoxId, patience: Duration) -> Re
 }
 
 fn gone() -> Fault {
-    Fault::new(Reason::Conflict, "the import was taken for abandoned and what it had brought was removed")
+    Fault::new(Reason::Conflict, "the import seemed abandoned, so what it had brought in was removed")
         .hint("start it again")
 }
 
@@ -173,7 +173,7 @@ fn insert(transaction: &Transaction<'_>, box_id: BoxId, file: &ArrivingFile) -> 
     if let Some(external_id) = &file.external_id {
         let sql = "select 1 from files where box_id = $1 and external_id = $2";
         if transaction.first(sql, &[box_id.into(), external_id.as_str().into()])?.is_some() {
-            let cause = format!("two files of the bundle have the external id `{external_id}`");
+            let cause = format!("two files in the bundle have the external id `{external_id}`");
             return Err(Fault::new(Reason::InvalidParameter, cause));
         }
     }

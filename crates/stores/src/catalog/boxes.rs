@@ -301,7 +301,7 @@ fn must_have_an_owner(transaction: &Transaction<'_>, box_id: BoxId) -> Result<()
     match transaction.first(sql, &[box_id.into()])? {
         Some(_) => Ok(()),
         None => Err(Fault::new(Reason::Conflict, "a box must have at least one owner")
-            .hint("make somebody else owner first")),
+            .hint("make somebody else an owner first")),
     }
 }
 

@@ -238,7 +238,8 @@ fn change(
     if let Some(external_id) = &changes.external_id {
         let taken = "select 1 from files where box_id = $1 and external_id = $2 and id <> $3";
         if transaction.first(taken, &[box_id.into(), external_id.as_str().into(), file.into()])?.is_some() {
-            let cause = "another file of the box has this `externalId`";
+            let cause =
+                "another file in this box has this `externalId`; use a different one, or update that file";
             return Err(Fault::new(Reason::Conflict, cause).param("externalId"));
         }
         let sql = "update files set external_id = $1 where id = $2";

@@ -51,7 +51,7 @@ pub(super) fn admit(
     if let Some(user) = user_of(transaction, &guest.identity)? {
         return must_be_on(user);
     }
-    let unproven = "the provider vouches for no usable e-mail address of yours";
+    let unproven = "the provider does not confirm an e-mail address of yours";
     let email = guest.email.as_ref().ok_or_else(|| unknown(unproven))?;
     let user = match find_user_by_email(transaction, email)? {
         Some(user) => take_over(transaction, must_be_on(user)?)?,
@@ -91,7 +91,7 @@ fn take_over(transaction: &Transaction<'_>, user: User) -> Result<User, Fault> {
     if held && !user.awaits_identity {
         return Err(Fault::new(
             Reason::RoleInsufficient,
-            "there is an account with your address already, and nobody has shown that it is yours",
+            "there is already an account with your address, but it is not confirmed as yours",
         )
         .hint(
             "if it is, sign in with its password and connect it under Profile; otherwise ask an operator to \
@@ -127,7 +127,7 @@ fn tie(
     if tied == 0 {
         return Err(Fault::new(
             Reason::Conflict,
-            "this sign-in is connected to another account already; sign out, then sign in with it to use that account",
+            "this sign-in is already connected to another account; sign out, then sign in with it to use that account",
         ));
     }
     Ok(())

@@ -46,8 +46,8 @@ fn count(transaction: &Transaction<'_>, sql: &str, parameters: &[Value]) -> Resu
 }
 
 fn too_many(most: u64, what: &str, setting: &str) -> Fault {
-    Fault::new(Reason::Conflict, format!("there may be at most {most} {what} ({setting} = {most})"))
-        .hint("withdraw some, or ask an operator, who can raise the setting")
+    Fault::new(Reason::Conflict, format!("there can be at most {most} {what} ({setting} = {most})"))
+        .hint("withdraw some, or ask an operator to raise the setting")
 }
 
 /// Gives an account whose address somebody vouches for the roles of the invitations that waited for it.

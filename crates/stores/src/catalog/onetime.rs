@@ -286,7 +286,7 @@ fn must_be_theirs(user: &User, newcomer: &Newcomer) -> Result<UserId, Fault> {
     }
     Err(Fault::new(
         Reason::RoleInsufficient,
-        "this invitation is for an account that exists already; sign in to that account, then open the link again",
+        "this invitation is for an account that already exists; sign in to that account, then open the link again",
     ))
 }
 
@@ -295,7 +295,7 @@ fn waits() -> Fault {
         Reason::RoleInsufficient,
         "there is no account with this address yet, and only operators of this server can create one",
     )
-    .hint("ask an operator; the invitation waits until then")
+    .hint("ask an operator; the invitation stays open until then")
 }
 
 fn make(

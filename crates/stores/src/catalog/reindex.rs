@@ -147,7 +147,7 @@ pub(super) fn request(
     if transaction.first(running, &[box_id.into()])?.is_some() {
         return Err(Fault::new(
             Reason::Conflict,
-            "the index of this box is being rebuilt already; wait until that is done",
+            "the index of this box is already being rebuilt; wait until it is done",
         ));
     }
     transaction.execute(

@@ -152,7 +152,7 @@ fn add(transaction: &Transaction<'_>, box_id: BoxId, source: &NewSource) -> Resu
     must_exist(transaction, box_id)?;
     let row = transaction.first("select count(*) from sources where box_id = $1", &[box_id.into()])?;
     if row.map_or(Ok(0), |row| units(&row, 0))? >= MOST {
-        let cause = format!("a box can have {MOST} sources; delete one first");
+        let cause = format!("a box can have at most {MOST} sources; delete one first");
         return Err(Fault::new(Reason::QuotaExceeded, cause));
     }
     let (id, now) = (SourceId::generate(), Timestamp::now());

@@ -52,8 +52,8 @@ impl Uploads for Sql {
                 )?;
                 let row = t.first("select count(*) from uploads where user_id = $1", &[upload.user.into()])?;
                 if row.map_or(Ok(0), |row| units(&row, 0))? > MOST_UPLOADS {
-                    let cause = format!("there may be at most {MOST_UPLOADS} uploads that are in no box");
-                    return Err(Fault::new(Reason::QuotaExceeded, cause).hint("delete some of them"));
+                    let cause = format!("there can be at most {MOST_UPLOADS} uploads that are not in a box");
+                    return Err(Fault::new(Reason::QuotaExceeded, cause).hint("delete some, or add them to a box"));
                 }
                 bounds::check_user(t, &limits, upload.user, &[Bound::StorageGb])
             })

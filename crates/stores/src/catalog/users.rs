@@ -193,7 +193,7 @@ fn must_keep_an_operator(transaction: &Transaction<'_>, before: i64) -> Result<(
             Reason::Conflict,
             "the server must have at least one operator who can sign in",
         )
-        .hint("make somebody else operator first"));
+        .hint("make somebody else an operator first"));
     }
     Ok(())
 }
@@ -243,7 +243,7 @@ pub(super) fn add(
     if added == 0 {
         return Err(Fault::new(
             Reason::Conflict,
-            format!("{} has an account already; use that account, or choose another address", user.email),
+            format!("{} already has an account; use that account, or choose another address", user.email),
         ));
     }
     let user = find_user(transaction, id)?;

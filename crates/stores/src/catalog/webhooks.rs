@@ -142,7 +142,7 @@ impl Webhooks for Sql {
                     return Ok(false);
                 }
                 if waiting(t, &webhook.to_string())? >= MOST_WAITING {
-                    let cause = format!("{MOST_WAITING} events wait for this webhook already");
+                    let cause = format!("{MOST_WAITING} events are already waiting for this webhook; wait until some are delivered");
                     return Err(Fault::new(Reason::QuotaExceeded, cause));
                 }
                 let number = i64::try_from(number).unwrap_or(i64::MAX);
@@ -167,7 +167,7 @@ impl Webhooks for Sql {
 fn add(transaction: &Transaction<'_>, user: UserId, webhook: &NewWebhook) -> Result<Webhook, Fault> {
     let row = transaction.first("select count(*) from webhooks where user_id = $1", &[user.into()])?;
     if row.map_or(Ok(0), |row| row.integer(0))? >= MOST_OF_USER {
-        let cause = format!("an account can have {MOST_OF_USER} webhooks; delete one first");
+        let cause = format!("an account can have at most {MOST_OF_USER} webhooks; delete one first");
         return Err(Fault::new(Reason::QuotaExceeded, cause));
     }
     let (id, now) = (WebhookId::generate(), Timestamp::now());
@@ -188,7 +188,7 @@ fn add(transaction: &Transaction<'_>, user: UserId, webhook: &NewWebhook) -> Res
     for &box_id in webhook.boxes.iter().flatten() {
         let sql = "select 1 from memberships where box_id = $1 and user_id = $2";
         if transaction.first(sql, &[box_id.into(), user.into()])?.is_none() {
-            let cause = format!("the account has no role in the box {box_id}");
+            let cause = format!("the account has no role in the box {box_id}; give it one first");
             return Err(Fault::new(Reason::NotFound, cause).param("boxes"));
         }
         let sql = "insert into webhook_boxes (webhook_id, box_id) values ($1, $2) on conflict do nothing";

@@ -44,7 +44,7 @@ const CLOSE: f32 = 1.6;
 const CLOSE_TO_ROW: f32 = 0.3;
 /// If the best sentence's sum is below this, there is no answer: one in twelve such sentences would be one.
 const LEAST: f32 = -2.4;
-/// The same of sums in which a model's judgement counts; in other languages than English it says no less firmly.
+/// The same of sums in which a model's judgement counts; in languages other than English it says no less firmly.
 const LEAST_JUDGED: f32 = -2.15;
 const LEAST_OTHER: f32 = -1.0;
 const LEAST_TWO: f32 = -1.6;

@@ -85,7 +85,7 @@ impl FromStr for FileStatus {
     fn from_str(text: &str) -> Result<Self, String> {
         FileStatus::ALL.into_iter().find(|status| status.as_str() == text).ok_or_else(|| {
             let known = FileStatus::ALL.map(FileStatus::as_str).join(", ");
-            format!("`{text}` is not a status; there are {known}")
+            format!("`{text}` is not a status; use {known}")
         })
     }
 }

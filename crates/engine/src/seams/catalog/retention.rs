@@ -12,7 +12,7 @@ use crate::{
 /// The longest time that can be set: a century.
 pub const MOST_DAYS: u32 = 36_500;
 
-/// Files and lines that are over their time. Whoever tends the store asks, and deletes.
+/// Files and lines that are over their time. Whoever maintains the store asks, and deletes.
 #[async_trait]
 pub trait Retention: Send + Sync {
     /// Files that are to be deleted by now, by their own time or by that of their box; at most `limit`, each with the right

@@ -43,7 +43,7 @@ impl FromStr for SourceKind {
     fn from_str(text: &str) -> Result<Self, String> {
         SourceKind::ALL.into_iter().find(|kind| kind.as_str() == text).ok_or_else(|| {
             let known = SourceKind::ALL.map(SourceKind::as_str).join(", ");
-            format!("`{text}` is no kind of source; there are {known}")
+            format!("`{text}` is not a kind of source; use {known}")
         })
     }
 }

@@ -71,7 +71,7 @@ impl FromStr for EventKind {
     fn from_str(text: &str) -> Result<Self, String> {
         EventKind::ALL.into_iter().find(|kind| kind.as_str() == text).ok_or_else(|| {
             let known = EventKind::ALL.map(EventKind::as_str).join(", ");
-            format!("`{text}` is not an event; there are {known}")
+            format!("`{text}` is not an event; use {known}")
         })
     }
 }

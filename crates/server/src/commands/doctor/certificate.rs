@@ -18,11 +18,11 @@ const SOON: SignedDuration = SignedDuration::from_hours(24 * 21);
 pub(super) fn finding(data: &Path, config: &Config) -> Finding {
     let what = "certificate";
     if config.http.tls == Tls::Proxy {
-        return Finding { what, state: State::Ok, text: "the proxy before quire has it".into() };
+        return Finding { what, state: State::Ok, text: "the proxy in front of quire has it".into() };
     }
     let path = config.http.certificate.clone().unwrap_or_else(|| tls::certificate_path(data));
     if !path.exists() {
-        let text = "there is none yet: the first start makes one".to_string();
+        let text = "there is none yet; the first start creates one".to_string();
         return Finding { what, state: State::Ok, text };
     }
     let end = CertificateDer::from_pem_file(&path).ok().and_then(|certificate| end_of(&certificate));

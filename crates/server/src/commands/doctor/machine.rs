@@ -29,7 +29,11 @@ pub(super) fn disk(data: &Path, config: &Config) -> Finding {
         return Finding { what, state: State::Wrong, text };
     }
     let Ok(disk) = statvfs(data) else {
-        return Finding { what, state: State::Warning, text: "the disk does not say how full it is".into() };
+        return Finding {
+            what,
+            state: State::Warning,
+            text: "the free space of the disk is not known".into(),
+        };
     };
     let (free, all) = (disk.blocks_available() * disk.fragment_size(), disk.blocks() * disk.fragment_size());
     let reserve = config.load.free_disk_mb.saturating_mul(1 << 20);
@@ -53,9 +57,9 @@ pub(super) fn encryption(data: &Path) -> Finding {
         Some(true) => (State::Ok, "the data folder is on an encrypted disk".to_string()),
         Some(false) => (
             State::Warning,
-            "the data folder is not on an encrypted disk: whoever has the disk can read it".into(),
+            "the data folder is not on an encrypted disk; whoever has the disk can read it".into(),
         ),
-        None => (State::Warning, "it cannot be told whether the disk of the data folder is encrypted".into()),
+        None => (State::Warning, "it is not known whether the disk of the data folder is encrypted".into()),
     };
     Finding { what, state, text }
 }
@@ -97,7 +101,7 @@ pub(super) async fn clock(catalog: &dyn Catalog) -> Finding {
         Some(last) => Finding {
             what,
             state: State::Wrong,
-            text: format!("it is {here}, but something was recorded at {last}: the clock was put back"),
+            text: format!("it is {here}, but something was recorded at {last}: the clock was set back"),
         },
         None => Finding { what, state: State::Ok, text: format!("{here}") },
     }

@@ -186,7 +186,7 @@ async fn quota(catalog: &dyn Catalog) -> Result<(State, String), Fault> {
         }
     }
     Ok(match full.is_empty() {
-        true => (State::Ok, "no account is near its storage".into()),
+        true => (State::Ok, "no account is near its storage limit".into()),
         false => (State::Warning, format!("nearly all storage is used by {}", full.join(", "))),
     })
 }
@@ -240,12 +240,12 @@ fn backups(data: &Path, config: &Config) -> Finding {
     let (state, text) = match backup::last(data) {
         None => (
             State::Warning,
-            "there never was one: `quire backup DIR` takes one while the server runs".to_string(),
+            "there is none yet; `quire backup DIR` takes one while the server runs".to_string(),
         ),
         Some(last) => {
             let old = Timestamp::now().duration_since(last.at) > OLD_BACKUP;
             let gone = !last.folder.exists();
-            let place = if gone { ", which is not there any more" } else { "" };
+            let place = if gone { ", which is no longer there" } else { "" };
             let text = format!(
                 "the last is of {}, in {}{place}",
                 output::moment(Some(last.at)),

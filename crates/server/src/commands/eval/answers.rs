@@ -44,7 +44,7 @@ impl Outcome {
             return if self.cited.is_empty() {
                 Vec::new()
             } else {
-                vec!["answers what nothing answers".into()]
+                vec!["answers although no document does".into()]
             };
         }
         let missing = self.question.facts.iter().filter(|fact| !fact.is_in(&self.said));

@@ -12,7 +12,7 @@ const MOST: usize = 1_000;
 /// Writes what was asked, each question once with the place that is found first now, or as unanswerable.
 pub(super) async fn write(global: &Global, api: &Api, box_id: &str, eval: &Eval) -> Result<(), Fault> {
     if eval.questions.exists() {
-        let cause = format!("{} is there already; it is not overwritten", eval.questions.display());
+        let cause = format!("{} already exists and is not overwritten", eval.questions.display());
         return Err(super::local(anyhow::anyhow!(cause)));
     }
     let mut lines = String::new();
@@ -31,7 +31,7 @@ pub(super) async fn write(global: &Global, api: &Api, box_id: &str, eval: &Eval)
     }
     super::write(&eval.questions, &lines)?;
     let text = format!(
-        "{} questions are in {}; correct what each should find before you measure with it",
+        "{} questions are in {}; check and correct what each should find before you use them",
         asked.len(),
         eval.questions.display()
     );

@@ -38,15 +38,15 @@ const MOST_LINES: usize = 20;
 pub(super) struct Sync {
     /// Box: its id or its name
     r#box: String,
-    /// Folder whose files the box is to hold, with everything below it except hidden files
+    /// Folder to keep in the box, with everything below it except hidden files
     folder: PathBuf,
-    /// Go on until Ctrl-C: follow changes as they are made
+    /// Keep running until Ctrl-C and follow changes as they are made
     #[arg(long)]
     watch: bool,
     /// Delete many files from the box without asking
     #[arg(long)]
     yes: bool,
-    /// Name of the folder in the box; files that another folder brought are left alone [default: the folder's own name]
+    /// Name of the folder in the box; files from other folders are left alone [default: the folder's own name]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
     #[command(flatten)]
@@ -65,7 +65,7 @@ pub(super) async fn run(global: &Global, sync: Sync) -> Result<ExitCode, Fault> 
     if plan.deletes_much(&syncing.kept) && !sync.yes {
         let (gone, source) = (plan.removed.len(), &syncing.source);
         output::confirm(&format!(
-            "{gone} files that came from {source} are no longer there. Delete them from the box?"
+            "{gone} files from {source} no longer exist there. Delete them from the box?"
         ))?;
     }
     let mut report = Report { skipped, unchanged: plan.unchanged, ..Report::default() };
@@ -281,7 +281,7 @@ impl Syncing {
                 let much = std::mem::take(&mut plan.removed).len();
                 if std::mem::replace(&mut held_back, much) != much {
                     output::note(&format!(
-                        "{much} files are gone from the folder; they stay in the box until `quire sync` runs again with --yes"
+                        "{much} files are no longer in the folder; they stay in the box until `quire sync` runs again with --yes"
                     ));
                 }
             }

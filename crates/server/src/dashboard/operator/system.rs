@@ -102,7 +102,7 @@ fn checks(about: &About, answered: Option<Duration>, failed: u64, free: Option<u
     let recognition = match about.ocr {
         Ocr::BuiltIn => "by the built-in models",
         Ocr::Tesseract => "by tesseract",
-        Ocr::Off => "off: scans stay without text",
+        Ocr::Off => "off: scans have no text",
     };
     vec![
         Check { name: "Store", good: answered.is_some(), words: store },

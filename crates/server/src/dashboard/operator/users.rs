@@ -112,7 +112,7 @@ pub(in crate::dashboard) async fn invite(
 ) -> Shown {
     let (email, plan): (Email, PlanName) = (fields.parse("email")?, fields.parse("plan")?);
     if app.catalog.stored_sign_in(&email).await?.is_some() {
-        return Err(Fault::new(Reason::Conflict, format!("{email} has an account already")).into());
+        return Err(Fault::new(Reason::Conflict, format!("{email} already has an account")).into());
     }
     if !app.catalog.plans().await?.iter().any(|known| known.name == plan) {
         return Err(Fault::invalid("plan", "there is no such plan").into());

@@ -207,7 +207,7 @@ where
     fn count(&mut self, bytes: usize) -> Result<(), Fault> {
         self.beside += bytes;
         if self.beside > FIELDS_BYTES {
-            let cause = format!("the form has more than {} KB beside its file", FIELDS_BYTES / 1024);
+            let cause = format!("the form has more than {} KB besides its file", FIELDS_BYTES / 1024);
             return Err(Fault::new(Reason::TooLarge, cause)
                 .hint("check that the body has the boundary that Content-Type names"));
         }
@@ -223,11 +223,11 @@ fn malformed(how: &str) -> Fault {
 fn read_head(head: &[u8]) -> Result<Part, Fault> {
     let line = head.iter().position(|byte| !matches!(byte, b' ' | b'\t')).unwrap_or(head.len());
     let Some(lines) = head[line..].strip_prefix(b"\r\n") else {
-        return Err(malformed("has text behind a boundary"));
+        return Err(malformed("has text after a boundary"));
     };
     let mut headers = [httparse::EMPTY_HEADER; MOST_HEADERS];
     let Ok(httparse::Status::Complete((_, headers))) = httparse::parse_headers(lines, &mut headers) else {
-        return Err(malformed("has a part whose head cannot be read"));
+        return Err(malformed("has a part whose headers cannot be read"));
     };
     let mut part = Part::default();
     for header in headers {

@@ -58,23 +58,28 @@ impl From<Fault> for Unasked {
 pub(crate) async fn read(app: &App, sent: &[(String, String)], origin: &str) -> Result<Asked, Unasked> {
     for name in FIELDS {
         if sent.iter().filter(|(found, _)| found == name).count() > 1 {
-            return Err(Fault::invalid(name, format!("`{name}` stands more than once in the address")).into());
+            return Err(
+                Fault::invalid(name, format!("`{name}` is in the URL more than once; send it once")).into()
+            );
         }
     }
     let get = |name: &str| sent.iter().find(|(found, _)| found == name).map(|(_, value)| value.as_str());
     let needed = |name: &str| {
-        get(name).ok_or_else(|| Fault::missing(name, "the program that sent you here must say it"))
+        get(name).ok_or_else(|| Fault::missing(name, "the program that sent you here must send it"))
     };
     let program = clients::find(app, needed("client_id")?).await?;
     let redirect_uri = needed("redirect_uri")?.to_string();
     if !program.leads_back_to(&redirect_uri) {
-        let cause =
-            "the program that sent you here wants you sent to an address that it has not named before";
+        let cause = "the program that sent you here asks to send you on to an address that it has not registered; tell the people who run it";
         return Err(Fault::invalid("redirect_uri", cause).into());
     }
     let state = get("state").map(str::to_string);
     if state.as_ref().is_some_and(|state| state.len() > LONGEST_STATE) {
-        return Err(Fault::invalid("state", "`state` is too long").into());
+        return Err(Fault::invalid(
+            "state",
+            "`state` is too long; the program that sent you here must send less",
+        )
+        .into());
     }
     let sorry = |error: &str, why: &str| {
         let fields = [("error", error), ("error_description", why)];

@@ -69,7 +69,7 @@ impl Described {
     pub(crate) fn checked(self) -> Result<(KeyName, Vec<String>), Wrong> {
         let wrong = |cause: &str| ("invalid_client_metadata", cause.to_string());
         if !(1..=MOST_ADDRESSES).contains(&self.redirect_uris.len()) {
-            let cause = format!("`redirect_uris` must name 1 to {MOST_ADDRESSES} addresses");
+            let cause = format!("`redirect_uris` must contain 1 to {MOST_ADDRESSES} addresses");
             return Err(("invalid_redirect_uri", cause));
         }
         for uri in &self.redirect_uris {
@@ -149,7 +149,7 @@ pub(crate) async fn find(app: &App, id: &str) -> Result<Program, Fault> {
     }
     let unknown = || {
         Fault::invalid("client_id", "the program that sent you here is not registered with this server")
-            .hint("remove its connection to this server and make it again")
+            .hint("remove its connection to this server, then connect it again")
     };
     let client: ClientId = id.parse().map_err(|_| unknown())?;
     let client = app.catalog.client(client).await?.ok_or_else(unknown)?;
@@ -164,12 +164,12 @@ async fn described_at(app: &App, id: &str) -> Result<Program, Fault> {
     let Some(outside) = &app.programs else {
         return Err(Fault::invalid(
             "client_id",
-            "this server does not fetch documents about programs (setting oauth.client_documents)",
+            "this server does not fetch descriptions of programs; the operator can allow it with oauth.client_documents",
         ));
     };
     let url = document_address(outside, id)?;
     let fetched = tokio::time::timeout(PATIENCE, fetch(outside, url)).await;
-    let bytes = fetched.map_err(|_| refused("the document about the program took too long to come"))??;
+    let bytes = fetched.map_err(|_| refused("the description of the program took too long to load"))??;
     read_document(id, &bytes)
 }
 
@@ -178,11 +178,7 @@ fn document_address(outside: &Outside, id: &str) -> Result<Url, Fault> {
     let url = outside.parse(id)?;
     let plain =
         id.len() <= LONGEST_ADDRESS && url.as_str() == id && url.fragment().is_none() && url.path() != "/";
-    if plain {
-        Ok(url)
-    } else {
-        Err(refused("the id of the program is not the address of a document about it"))
-    }
+    if plain { Ok(url) } else { Err(refused("the id of the program is not the address of its description")) }
 }
 
 /// Gets the document; a redirect is not followed, since it could lead to what somebody else says.
@@ -191,7 +187,7 @@ async fn fetch(outside: &Outside, url: Url) -> Result<Vec<u8>, Fault> {
     let response = request.send().await.map_err(|error| outside.failed(&error))?;
     if response.status() != 200 {
         return Err(refused(format!(
-            "the document about the program was answered with {}",
+            "the address of the program's description answered with the status {}",
             response.status().as_u16()
         )));
     }
@@ -201,10 +197,10 @@ async fn fetch(outside: &Outside, url: Url) -> Result<Vec<u8>, Fault> {
 async fn within(response: Response) -> Result<Vec<u8>, Fault> {
     let (mut bytes, mut stream) = (Vec::new(), response.bytes_stream());
     while let Some(more) = stream.next().await {
-        bytes.extend_from_slice(&more.map_err(|_| refused("the document about the program broke off"))?);
+        bytes.extend_from_slice(&more.map_err(|_| refused("the description of the program is incomplete"))?);
         if bytes.len() > LARGEST_DOCUMENT {
             return Err(refused(format!(
-                "the document about the program is larger than {} KB",
+                "the description of the program is larger than {} KB",
                 LARGEST_DOCUMENT / 1024
             )));
         }
@@ -213,10 +209,10 @@ async fn within(response: Response) -> Result<Vec<u8>, Fault> {
 }
 
 fn read_document(id: &str, bytes: &[u8]) -> Result<Program, Fault> {
-    let described: Described = serde_json::from_slice(bytes)
-        .map_err(|_| refused("the document about the program is not what it should be"))?;
+    let described: Described =
+        serde_json::from_slice(bytes).map_err(|_| refused("the description of the program is not valid"))?;
     if described.client_id.as_deref() != Some(id) {
-        return Err(refused("the document about the program is about another one"));
+        return Err(refused("the description at this address is of another program"));
     }
     let (name, redirect_uris) = described.checked().map_err(|(_, cause)| refused(cause))?;
     Ok(Program { id: id.to_string(), name, redirect_uris })

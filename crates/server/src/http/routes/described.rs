@@ -70,7 +70,7 @@ impl DescribedFile {
         let expires_at = self.expires_at.as_deref().map(parse_expiry).transpose()?;
         let (staged, name) = match content {
             Content::Text { text, media_type, endings } => {
-                let name = name.ok_or_else(|| Fault::missing("name", "what to call the text"))?;
+                let name = name.ok_or_else(|| Fault::missing("name", "a name for the file"))?;
                 let name = with_ending(name, endings)?;
                 ((stage_text(app, &text).await?, name, media_type.to_string()), None)
             }
@@ -89,9 +89,10 @@ fn content(text: Option<String>, markdown: Option<String>, url: Option<String>) 
             Ok(Content::Text { text, media_type: "text/markdown", endings: &[".md", ".markdown"] })
         }
         (None, None, Some(url)) => Ok(Content::Url(url)),
-        (None, None, None) => {
-            Err(Fault::missing("text", "what is in the file, as `text`, as `markdown` or by its `url`"))
-        }
+        (None, None, None) => Err(Fault::missing(
+            "text",
+            "the content of the file as `text` or `markdown`, or its address as `url`",
+        )),
         _ => Err(Fault::invalid("text", "send only one of `text`, `markdown` and `url`")),
     }
 }
@@ -107,7 +108,7 @@ fn with_ending(name: FileName, endings: &[&str]) -> Result<FileName, Fault> {
 
 async fn stage_text(app: &App, text: &str) -> Result<Staged, Fault> {
     if text.trim().is_empty() {
-        return Err(Fault::invalid("text", "the text is empty"));
+        return Err(Fault::invalid("text", "the text is empty; send at least one character"));
     }
     let mut incoming = app.library.blobs.receive()?;
     incoming.write(text.as_bytes())?;
@@ -117,7 +118,7 @@ async fn stage_text(app: &App, text: &str) -> Result<Staged, Fault> {
 /// Fetches a file, within the time and size that it may have.
 async fn fetch(app: &App, url: &str) -> Result<(Staged, FileName, String), Fault> {
     let outside = app.fetch.as_ref().ok_or_else(|| {
-        Fault::new(Reason::Unprocessable, "this server fetches no files from addresses")
+        Fault::new(Reason::Unprocessable, "this server does not fetch files from URLs")
             .param("url")
             .hint("send the file itself, or ask the operator to set fetch.urls = true")
     })?;
@@ -125,7 +126,10 @@ async fn fetch(app: &App, url: &str) -> Result<(Staged, FileName, String), Fault
     let patience = app.config.fetch.timeout();
     let fetched = tokio::time::timeout(patience, fetch_within(app, outside, url)).await;
     fetched.map_err(|_| {
-        let cause = format!("fetching the file took more than {} seconds", patience.as_secs());
+        let cause = format!(
+            "fetching the file took more than {} seconds; try again, or upload the file itself",
+            patience.as_secs()
+        );
         Fault::new(Reason::Unprocessable, cause).param("url")
     })?
 }
@@ -137,7 +141,10 @@ async fn fetch_within(
 ) -> Result<(Staged, FileName, String), Fault> {
     let (url, response) = outside.get(url).await?;
     if !response.status().is_success() {
-        let cause = format!("the address answered with the status {}", response.status().as_u16());
+        let cause = format!(
+            "the address in `url` answered with the status {}; check the address",
+            response.status().as_u16()
+        );
         return Err(Fault::new(Reason::Unprocessable, cause).param("url"));
     }
     let media_type =

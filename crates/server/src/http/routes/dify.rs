@@ -183,7 +183,7 @@ fn must_be_short(conditions: &[Condition]) -> Result<(), Fault> {
         return Ok(());
     }
     let cause = format!(
-        "`metadata_condition` comes to {tests} conditions and {} KB; it can have {MOST_TESTS} and {} KB",
+        "`metadata_condition` has {tests} conditions and {} KB; the limits are {MOST_TESTS} conditions and {} KB",
         bytes.div_ceil(1024),
         MOST_BYTES / 1024
     );
@@ -202,7 +202,7 @@ impl Condition {
     fn filter(&self) -> Result<Value, Fault> {
         let names = self.names();
         if names.is_empty() {
-            let cause = "`metadata_condition.conditions[].name` must be a text or an array of texts";
+            let cause = "`metadata_condition.conditions[].name` must be a string or an array of strings";
             return Err(Fault::invalid("metadata_condition", cause));
         }
         let any: Result<Vec<Value>, Fault> = names.into_iter().map(|name| self.test(name)).collect();
@@ -231,7 +231,9 @@ impl Condition {
             "before" => json!({"$lt": value}),
             other => {
                 let shown: String = other.chars().take(40).collect();
-                let cause = format!("`metadata_condition`: the operator `{shown}` is not known");
+                let cause = format!(
+                    "`metadata_condition` has the unknown operator `{shown}`; use one of Dify's operators, such as is, contains or in"
+                );
                 return Err(Fault::invalid("metadata_condition", cause));
             }
         };

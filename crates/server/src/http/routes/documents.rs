@@ -220,7 +220,7 @@ impl PageRanges {
         let Some(text) = text else { return Ok(PageRanges(vec![1..=u32::MAX])) };
         let mut ranges = Vec::new();
         if text.split(',').count() > MOST_RANGES {
-            let cause = format!("`pages` can hold at most {MOST_RANGES} ranges such as 1-3,7");
+            let cause = format!("`pages` can have at most {MOST_RANGES} ranges");
             return Err(Fault::invalid("pages", cause));
         }
         for part in text.split(',') {
@@ -349,7 +349,7 @@ impl<'a> Pages<'a> {
             let limit = PAGES_AT_ONCE.min((range.end() - range.start()).saturating_add(1));
             let pages = self.app.library.index.pages(self.reading, self.file, *range.start(), limit).await?;
             if self.app.library.index.revision(self.reading, self.file).await? != self.revision {
-                let cause = "the document was replaced or deleted while it was read; ask for it again";
+                let cause = "the document was replaced or deleted while it was being read; request it again";
                 return Err(Fault::new(Reason::NotReady, cause).retry_after(AGAIN));
             }
             match pages.last().map(|page| page.number) {

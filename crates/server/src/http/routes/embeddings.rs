@@ -115,7 +115,7 @@ pub(super) async fn embed(
     let own = embedder.dimensions();
     if let Some(wanted) = dimensions.filter(|&wanted| wanted != own) {
         let cause = format!(
-            "`dimensions` must be {own}, not {wanted}: the vectors of this model have no other length"
+            "`dimensions` must be {own}, not {wanted}: the vectors of this model have a fixed length"
         );
         return Err(Fault::invalid("dimensions", cause).into());
     }
@@ -179,24 +179,24 @@ fn written(embedding: &Embedding, encoding: Option<Encoding>) -> Value {
 fn texts(input: Option<Value>) -> Result<Vec<String>, Fault> {
     let wrong = |cause: &str| Fault::invalid("input", cause);
     let texts: Vec<String> = match input {
-        None | Some(Value::Null) => return Err(Fault::missing("input", "a text or an array of texts")),
+        None | Some(Value::Null) => return Err(Fault::missing("input", "a string or an array of strings")),
         Some(Value::String(text)) => vec![text],
         Some(Value::Array(items)) if items.iter().any(|item| item.is_number() || item.is_array()) => {
-            return Err(wrong("`input` holds token numbers of another model; send texts")
+            return Err(wrong("`input` contains token numbers of another model; send texts")
                 .hint("LangChain does with check_embedding_ctx_length=False"));
         }
         Some(Value::Array(items)) => items
             .into_iter()
             .map(|item| item.as_str().map(str::to_string))
             .collect::<Option<_>>()
-            .ok_or_else(|| wrong("`input` must be a text or an array of texts"))?,
-        Some(_) => return Err(wrong("`input` must be a text or an array of texts")),
+            .ok_or_else(|| wrong("`input` must be a string or an array of strings"))?,
+        Some(_) => return Err(wrong("`input` must be a string or an array of strings")),
     };
     if texts.is_empty() || texts.len() > MOST_TEXTS {
-        return Err(wrong("`input` must hold 1 to 2,048 texts"));
+        return Err(wrong("`input` must contain 1 to 2,048 texts"));
     }
     if texts.iter().any(|text| text.trim().is_empty()) {
-        return Err(wrong("`input` holds an empty text; leave it out"));
+        return Err(wrong("`input` contains an empty text; remove it"));
     }
     Ok(texts)
 }

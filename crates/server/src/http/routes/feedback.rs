@@ -78,7 +78,7 @@ pub(crate) async fn note(
         return Err(Fault::invalid("comment", cause));
     }
     if !app.questions.are_kept() {
-        let cause = "this server keeps no questions, so answers cannot be rated (setting questions.keep)";
+        let cause = "this server does not keep questions, so answers cannot be rated; the operator can change that with questions.keep";
         return Err(Fault::new(Reason::Unprocessable, cause));
     }
     // An answer can be rated the moment it has come.
@@ -94,8 +94,8 @@ pub(crate) async fn note(
 
 /// The one answer for an answer that never was, one of long ago, and one of a box of somebody else.
 fn no_such_answer() -> Fault {
-    Fault::new(Reason::NotFound, "there is no such answer that this key can rate")
-        .hint("an answer can be rated for an hour; one that found nothing or little for longer")
+    Fault::new(Reason::NotFound, "there is no answer with this id that this key can rate")
+        .hint("answers can be rated for an hour, and for longer if little or nothing was found")
         .param("id")
 }
 

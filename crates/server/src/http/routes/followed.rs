@@ -131,10 +131,16 @@ impl NewSourceObject {
         let bucket = bucket.ok_or_else(|| Fault::missing("bucket", "the name of the bucket"))?;
         let plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '.' | '_');
         if !bucket.chars().all(plain) {
-            return Err(Fault::invalid("bucket", "`bucket` must be letters, digits, dashes and dots"));
+            return Err(Fault::invalid(
+                "bucket",
+                "`bucket` can contain only letters, digits, dashes, dots and underscores",
+            ));
         }
         if self.region.as_ref().is_some_and(|region| !region.chars().all(plain)) {
-            return Err(Fault::invalid("region", "`region` must be letters, digits and dashes"));
+            return Err(Fault::invalid(
+                "region",
+                "`region` can contain only letters, digits, dashes, dots and underscores",
+            ));
         }
         if self.access_key.is_some() != self.secret_key.is_some() {
             return Err(Fault::missing("secret_key", "`access_key` and `secret_key` go together"));
@@ -315,7 +321,11 @@ impl FromRequestParts<App> for Named {
 }
 
 fn no_such_source() -> Fault {
-    Fault::new(Reason::NotFound, "the box has no such source").param("source_id")
+    Fault::new(
+        Reason::NotFound,
+        "the box has no source with this id; GET /boxes/{box_id}/sources lists its sources",
+    )
+    .param("source_id")
 }
 
 async fn find(app: &App, managing: &Managing, id: SourceId) -> Result<SourceObject, Fault> {

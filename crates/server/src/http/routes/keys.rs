@@ -141,7 +141,7 @@ impl WantedKeyObject {
 /// A key that was just created.
 #[derive(Serialize, ToSchema)]
 pub(super) struct NewKeyObject {
-    /// The key itself, shown this once; null in the answer to a retry.
+    /// The key itself, shown only once; null in the answer to a retry.
     #[schema(value_type = Option<String>)]
     key: Option<String>,
     #[serde(flatten)]
@@ -150,7 +150,7 @@ pub(super) struct NewKeyObject {
 
 /// Creates a key of the same user. The key needs the permission `manage`, and cannot create one that can do more than itself.
 #[utoipa::path(post, path = "/keys", operation_id = "make_key", tag = "keys", request_body = WantedKeyObject, responses(
-    (status = 201, description = "The key, shown this once", body = Envelope<NewKeyObject>),
+    (status = 201, description = "The key, shown only once", body = Envelope<NewKeyObject>),
     (status = "4XX", description = "The key or the body is wrong, or the account has as many keys as it may", body = ErrorEnvelope)
 ))]
 pub(super) async fn add(

@@ -37,7 +37,7 @@ pub(super) fn check_tags(tags: Vec<String>) -> Result<Vec<String>, Fault> {
 
 /// A time in the future, at which a file is deleted.
 pub(super) fn parse_expiry(text: &str) -> Result<Timestamp, Fault> {
-    let wrong = "`expiresAt` must be a time in the future, such as 2027-01-31T12:00:00Z; to delete a file now, delete it";
+    let wrong = "`expiresAt` must be a time in the future, such as 2027-01-31T12:00:00Z; to remove the file now, delete it";
     let moment = text.trim().parse::<Timestamp>().ok().filter(|moment| *moment > Timestamp::now());
     moment.ok_or_else(|| Fault::invalid("expiresAt", wrong))
 }

@@ -251,7 +251,7 @@ pub(crate) async fn send(
 
 fn unsatisfiable(size: u64) -> Response {
     let cause =
-        format!("the file has {size} bytes; the requested range is outside of it; request a range within it");
+        format!("the requested range is outside the file, which has {size} bytes; request a range within it");
     let mut response = Failure(Fault::new(Reason::InvalidParameter, cause).param("Range")).into_response();
     *response.status_mut() = StatusCode::RANGE_NOT_SATISFIABLE;
     let range = HeaderValue::try_from(format!("bytes */{size}")).expect("digits");

@@ -68,7 +68,8 @@ pub(super) async fn process(
 }
 
 fn too_many() -> Fault {
-    let cause = format!("this user account has {AT_ONCE} files being read; wait until one is done");
+    let cause =
+        format!("this user account already has {AT_ONCE} files being processed; wait until one is done");
     Fault::new(Reason::OverloadedKey, cause).retry_after(WAIT)
 }
 

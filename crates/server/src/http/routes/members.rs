@@ -125,7 +125,7 @@ fn parse_role(role: &str) -> Result<Role, Fault> {
 pub(super) struct NewMemberObject {
     #[serde(flatten)]
     member: MemberObject,
-    /// What to send to somebody who has no account yet, shown this once; null where there is nothing to send, and in the
+    /// What to send to somebody who has no account yet, shown only once; null where there is nothing to send, and in the
     /// answer to a retry.
     link: Option<String>,
 }
@@ -136,7 +136,7 @@ pub(super) struct NewMemberObject {
     request_body = NewMember,
     responses(
         (status = 201, description = "The member, or the invitation", body = Envelope<NewMemberObject>),
-        (status = "4XX", description = "The key, its role or the body is wrong, or somebody is a member already", body = ErrorEnvelope)
+        (status = "4XX", description = "The key, its role or the body is wrong, or the person is already a member", body = ErrorEnvelope)
     ))]
 pub(super) async fn add(
     State(app): State<App>,
@@ -222,8 +222,8 @@ pub(super) async fn change(
 }
 
 fn still_invited() -> Fault {
-    Fault::new(Reason::Conflict, "they are invited and have not accepted yet")
-        .hint("remove the invitation with DELETE, then invite them with the other role")
+    Fault::new(Reason::Conflict, "this person is invited and has not accepted yet")
+        .hint("delete the invitation, then invite them with the new role")
         .param("email")
 }
 

@@ -68,7 +68,11 @@ async fn resource_root(origin: Origin) -> Json<Value> {
 async fn resource(origin: Origin, Path(path): Path<String>) -> Result<Json<Value>, Failure> {
     let path = format!("/{path}");
     if Audience::of_path(&path).is_none() {
-        return Err(Fault::new(Reason::NotFound, "programs cannot be let in to this address").into());
+        return Err(Fault::new(
+            Reason::NotFound,
+            "this address does not accept access tokens; use an API key",
+        )
+        .into());
     }
     Ok(Json(oauth::resource_metadata(&origin.to_string(), &path)))
 }
@@ -136,7 +140,7 @@ impl Sent {
             fields.iter().enumerate().find(|(at, (name, _))| fields[..*at].iter().any(|(n, _)| n == name));
         match twice {
             Some((_, (name, _))) => {
-                Err(Refusal::new("invalid_request", format!("{name:.40} stands more than once")))
+                Err(Refusal::new("invalid_request", format!("{name:.40} is sent more than once")))
             }
             None => Ok(Form(fields)),
         }
@@ -287,7 +291,7 @@ async fn refresh(sent: &Sent, form: &Form, origin: &Origin) -> Told {
         Refreshed::Reused => {
             tracing::warn!(
                 key.prefix = prefix,
-                "A refresh token was used twice; the program has no access any more"
+                "A refresh token was used twice; the program no longer has access"
             );
             sent.note_ended(&prefix, "a refresh token was used twice").await?;
             Err(invalid())
@@ -315,7 +319,7 @@ fn given(access: &ApiKey, refresh: &RefreshToken) -> impl FnOnce(Permissions) ->
     }
 }
 
-/// Takes tokens back (RFC 7009): whichever is sent, the program has no access any more. Whether it was good is not told.
+/// Takes tokens back (RFC 7009): whichever is sent, the program no longer has access. Whether it was good is not told.
 async fn revoke(sent: Sent) -> Told {
     let form = match sent.form() {
         Ok(form) => form,

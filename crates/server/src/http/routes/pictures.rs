@@ -115,13 +115,13 @@ pub(crate) fn has_any(file: &FileRecord) -> bool {
 fn existing(file: &FileRecord, page: &str) -> Result<u32, Fault> {
     let pages = file.extent.pages;
     if pages == 0 {
-        let cause = format!("the file is {}; only files that were read have pages", file.status.as_str());
+        let cause =
+            format!("the file is {}; only files that have been processed have pages", file.status.as_str());
         return Err(Fault::new(Reason::NotReady, cause).hint("GET /files/{file_id} shows its status"));
     }
     if !has_any(file) {
         let kind = &file.media_type;
-        let cause =
-            format!("pages of this file ({kind}) have no picture; only those of PDFs and pictures have");
+        let cause = format!("pages of this file ({kind}) have no image; only pages of PDFs and images do");
         return Err(Fault::new(Reason::Unprocessable, cause)
             .hint("POST /boxes/{box_id}/retrieve-full-documents returns the text of its pages"));
     }

@@ -125,7 +125,7 @@ fn only_once(there: bool, name: &str) -> Result<(), Fault> {
     match (there, name) {
         (false, _) => Ok(()),
         (true, "file") => {
-            Err(Fault::invalid("file", "one upload carries one `file`; send the others one by one"))
+            Err(Fault::invalid("file", "an upload can contain only one `file`; upload the others separately"))
         }
         (true, _) => Err(Fault::invalid(name, format!("the form has more than one `{name}`; send it once"))),
     }

@@ -158,7 +158,7 @@ fn check_query(query: &str) -> Result<(), Fault> {
 
 fn texts(documents: Vec<Value>) -> Result<Vec<String>, Fault> {
     if documents.is_empty() || documents.len() > MOST_TEXTS {
-        return Err(Fault::invalid("documents", "`documents` must hold 1 to 1,000 texts"));
+        return Err(Fault::invalid("documents", "`documents` must contain 1 to 1,000 texts"));
     }
     let read = |(at, document): (usize, Value)| match document {
         Value::String(text) => Ok(text),
@@ -167,7 +167,7 @@ fn texts(documents: Vec<Value>) -> Result<Vec<String>, Fault> {
         }
         _ => {
             let name = format!("documents[{at}]");
-            Err(Fault::invalid(&name, format!("`{name}` must be a text, or an object with a `text`")))
+            Err(Fault::invalid(&name, format!("`{name}` must be a string, or an object with a `text` field")))
         }
     };
     documents.into_iter().enumerate().map(read).collect()

@@ -221,7 +221,7 @@ pub(super) async fn retrieve(
     body: JsonBody<SearchBody>,
 ) -> Reply<Found> {
     if body.value.boxes.is_some() {
-        let cause = "`boxes` cannot be used where the path names the box; use POST /retrieve-documents";
+        let cause = "`boxes` cannot be used when the path names the box; use POST /retrieve-documents";
         return Err(Fault::invalid("boxes", cause).into());
     }
     answer(&app, vec![reading], payer, (&origin, id), body).await

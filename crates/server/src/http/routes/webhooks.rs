@@ -101,7 +101,7 @@ pub(super) struct NewWebhookObject {
 /// A webhook with its secret.
 #[derive(Serialize, ToSchema)]
 pub(super) struct WebhookWithSecret {
-    /// What signatures are checked with, shown this once; null in the answer to a retry.
+    /// What signatures are checked with, shown only once; null in the answer to a retry.
     #[schema(value_type = Option<String>, example = "whsec_…")]
     secret: Option<String>,
     #[serde(flatten)]
@@ -158,7 +158,7 @@ pub(super) struct DeletedWebhook {
 #[utoipa::path(delete, path = "/webhooks/{webhook_id}", operation_id = "delete_webhook", tag = "webhooks",
     params(("webhook_id" = String, Path, description = "The webhook")),
     responses(
-        (status = 200, description = "Nothing is sent there any more", body = Envelope<DeletedWebhook>),
+        (status = 200, description = "Nothing more is sent there", body = Envelope<DeletedWebhook>),
         (status = "4XX", description = "The key does not allow it, or there is no such webhook", body = ErrorEnvelope)
     ))]
 pub(super) async fn delete(
@@ -177,7 +177,7 @@ pub(super) async fn delete(
 pub(super) struct RotatedSecret {
     #[schema(value_type = String)]
     webhook_id: WebhookId,
-    /// The new secret, shown this once; null in the answer to a retry.
+    /// The new secret, shown only once; null in the answer to a retry.
     secret: Option<String>,
     /// Until then events are signed with the secret before, too.
     #[schema(value_type = String, format = DateTime)]
@@ -277,7 +277,8 @@ impl FromRequestParts<App> for Numbered {
 }
 
 fn no_such_attempt() -> Fault {
-    Fault::new(Reason::NotFound, "there is no such attempt; those of long ago are forgotten").param("number")
+    Fault::new(Reason::NotFound, "there is no such delivery attempt; old attempts are deleted")
+        .param("number")
 }
 
 /// An event that is sent again.

@@ -222,7 +222,7 @@ impl Site {
 
     async fn get(&self, url: Url, headers: HeaderMap) -> Result<(Url, Response), Fault> {
         let got = tokio::time::timeout(PATIENCE, self.outside.get_with(url, &headers)).await;
-        got.map_err(|_| refused("the address took too long to answer"))?
+        got.map_err(|_| refused("the address took too long to answer; try again later"))?
     }
 
     async fn body(&self, mut response: Response, most: u64) -> Result<Vec<u8>, Fault> {

@@ -78,7 +78,7 @@ async fn an_account_that_somebody_made_in_my_name_is_not_mine_when_i_sign_in_els
     let mut victim = Browser::new(&app);
     let page = provider.sign_in(&mut victim, "victim", "victim@example.org").await;
     assert_eq!(page.status, 403, "{page:?}");
-    assert!(page.text.contains("nobody has shown that it is yours"), "{page:?}");
+    assert!(page.text.contains("it is not confirmed as yours"), "{page:?}");
     assert!(victim.get("/").await.is_refused());
     // Nor is that account added to a box of somebody else, who means the victim.
     let other = app.user("other@example.org").await;

@@ -177,8 +177,7 @@ impl Left {
 
     fn values(&mut self, count: usize) -> Result<(), Fault> {
         let left = self.values.checked_sub(count);
-        self.values =
-            left.ok_or_else(|| wrong("filter", &format!("names more than {MOST_VALUES} values")))?;
+        self.values = left.ok_or_else(|| wrong("filter", &format!("has more than {MOST_VALUES} values")))?;
         Ok(())
     }
 }
@@ -300,7 +299,7 @@ fn list(value: &Value, place: &str, deeper: usize, left: &mut Left) -> Result<Ve
             let one = |(at, item)| filter(item, &format!("{place}[{at}]"), deeper - 1, left);
             items.iter().enumerate().map(one).collect()
         }
-        _ => Err(wrong(place, "must be a list of at least one filter")),
+        _ => Err(wrong(place, "must be an array of at least one filter")),
     }
 }
 
@@ -329,18 +328,18 @@ fn operators_of(
         let place = format!("{place}.{operator}");
         let ordered = |bound| match value {
             Value::Number(_) | Value::String(_) => Ok(Test::Ordered(bound, value.clone())),
-            _ => Err(wrong(&place, "must be a number or a text")),
+            _ => Err(wrong(&place, "must be a number or a string")),
         };
         let text = || match value {
             Value::String(text) => Ok(text.to_lowercase()),
-            _ => Err(wrong(&place, "must be a text")),
+            _ => Err(wrong(&place, "must be a string")),
         };
         let mut values = || match value {
             Value::Array(values) => {
                 left.values(values.len())?;
                 Ok(Values::new(values))
             }
-            _ => Err(wrong(&place, "must be a list of values")),
+            _ => Err(wrong(&place, "must be an array of values")),
         };
         let test = match operator.as_str() {
             "$eq" => Test::Equal(value.clone()),
@@ -370,5 +369,5 @@ fn wrong(place: &str, what: &str) -> Fault {
 
 fn unknown(place: &str, operator: &str) -> Fault {
     let known = "$eq, $ne, $gt, $gte, $lt, $lte, $in, $nin, $contains, $starts, $ends, $and, $or, $not";
-    wrong(place, &format!("uses the unknown operator `{operator}`; there are {known}"))
+    wrong(place, &format!("has the unknown operator `{operator}`; use {known}"))
 }

@@ -163,8 +163,8 @@ impl ChatBody {
         if !app.chat.can(&request.format) {
             return Err(Fault::invalid(
                 "response_format",
-                "`response_format`: this server answers by quoting, in text only; JSON requires a language model \
-                 (setting answerer.kind)",
+                "`response_format` must be text: this server answers with quotations only; for JSON, ask the operator \
+                 to set up a language model (answerer.kind)",
             ));
         }
         if let Some(named) = sources {
@@ -309,7 +309,7 @@ fn conversation(messages: Option<Value>) -> Result<(Vec<Turn>, Vec<String>), Fau
             Some("assistant") => turns.push(Turn { speaker: Speaker::Assistant, text }),
             Some("tool" | "function") => {
                 let cause =
-                    "messages with the role tool or function cannot be used: quire does not call tools";
+                    "messages with the role tool or function are not supported: quire does not call tools";
                 return Err(Fault::invalid(&format!("messages[{at}].role"), cause));
             }
             _ => {
@@ -346,7 +346,7 @@ fn text(content: &Value, at: usize) -> Result<String, Fault> {
                 let name = format!("messages[{at}].content[{number}]");
                 let kind: String = kind.unwrap_or("one without a type").chars().take(40).collect();
                 let cause =
-                    format!("`{name}` must be a text part, not {kind}: pictures and sound are not supported");
+                    format!("`{name}` must be a text part, not {kind}: images and audio are not supported");
                 return Err(Fault::invalid(&name, cause));
             }
         }

@@ -119,13 +119,13 @@ pub(crate) async fn reply(
 pub(super) async fn elsewhere(uri: Uri) -> Failure {
     let name = uri.path().rsplit('/').next().unwrap_or_default();
     let cause = format!(
-        "quire does not have the endpoint `{}`; it answers chat completions",
+        "quire does not have the endpoint `{}`",
         if name == "responses" { "responses" } else { "completions" }
     );
     Failure(
         Fault::new(Reason::NotFound, cause)
             .hint(&format!(
-                "send your prompt as `messages` to POST {BASE}/chat/completions, or a response to POST {BASE}/openai/v1/responses"
+                "send your prompt as `messages` to POST {BASE}/chat/completions, or use POST {BASE}/openai/v1/responses"
             )),
     )
 }

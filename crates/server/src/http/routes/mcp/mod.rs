@@ -258,10 +258,10 @@ impl Message {
         let method = match fields.remove("method") {
             Some(Value::String(method)) => method,
             None if is_answer => return Ok(Message { id: None, method: String::new(), params: Map::new() }),
-            _ => return Err(bad(INVALID_REQUEST, "`method` must be a text")),
+            _ => return Err(bad(INVALID_REQUEST, "`method` must be a string")),
         };
         if !matches!(id, None | Some(Value::String(_) | Value::Number(_))) {
-            return Err(bad(INVALID_REQUEST, "`id` must be a text or a number"));
+            return Err(bad(INVALID_REQUEST, "`id` must be a string or a number"));
         }
         let params = match fields.remove("params") {
             None | Some(Value::Null) => Map::new(),
@@ -299,7 +299,8 @@ fn must_be_own_origin(headers: &HeaderMap, public_url: Option<&str>) -> Result<(
     if sent.is_some_and(|sent| own.into_iter().any(|own| own == sent)) {
         return Ok(());
     }
-    let cause = "the header Origin names another site than this server; web pages cannot use this address";
+    let cause =
+        "the header Origin names a site other than this server; pages of other sites cannot use this address";
     Err(Fault::new(Reason::RoleInsufficient, cause))
 }
 

@@ -39,7 +39,7 @@ impl Call {
                 let (file, reading) = self.file(chunk.file).await?;
                 let found = self.app.library.index.chunks(&reading, &[chunk]).await?.pop().flatten();
                 let found = found.ok_or_else(|| {
-                    Fault::new(Reason::NotFound, format!("`{id}` is not in the document any more"))
+                    Fault::new(Reason::NotFound, format!("`{id}` is no longer in the document"))
                         .param("id")
                         .hint("search again")
                 })?;

@@ -119,7 +119,7 @@ fn all(in_box: bool) -> Vec<Value> {
             vec![
                 the_box(),
                 ("query", text("Only files with this in their name.")),
-                ("cursor", text("`next_cursor` of the list before, for the next part.")),
+                ("cursor", text("`next_cursor` of the previous part, to get the next one.")),
                 ("limit", number("The most files; 50 if left out.", 200)),
             ],
         ),
@@ -264,7 +264,7 @@ impl Call {
         if readings.len() > MOST_BOXES {
             let cause =
                 format!("this key can use {} boxes; one search covers {MOST_BOXES} at most", readings.len());
-            return Err(Fault::invalid("box", cause).hint("name one as `box`; list_boxes lists them"));
+            return Err(Fault::invalid("box", cause).hint("name one with `box`; list_boxes lists them"));
         }
         let usual = SearchRequest::new(arguments.query);
         let request = SearchRequest { top_k: arguments.top_k.unwrap_or(usual.top_k), ..usual };

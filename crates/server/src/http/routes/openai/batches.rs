@@ -64,10 +64,10 @@ impl BatchBody {
                 let files = ids.into_iter().map(|file_id| OneFile { file_id, attributes: None }).collect();
                 (files, self.attributes)
             }
-            _ => return Err(Fault::missing("file_ids", "an array of file ids, or `files` instead of it")),
+            _ => return Err(Fault::missing("file_ids", "an array of file ids (or send `files` instead)")),
         };
         if files.is_empty() || files.len() > MOST_FILES {
-            let cause = format!("a batch has 1 to {MOST_FILES} files, not {}", files.len());
+            let cause = format!("a batch must have 1 to {MOST_FILES} files, not {}", files.len());
             return Err(Fault::invalid("file_ids", cause));
         }
         Ok((files, attributes))
@@ -105,7 +105,7 @@ pub(super) async fn create(
 type InStore = Path<(String, String)>;
 
 async fn found(app: &App, reading: &Reading, id: &str) -> Result<Batch, Fault> {
-    let unknown = || Fault::new(Reason::NotFound, "there is no such batch in this store").param("batch_id");
+    let unknown = || Fault::new(Reason::NotFound, "this store has no batch with this id").param("batch_id");
     app.catalog.batch(reading, id.parse().map_err(|_| unknown())?).await?.ok_or_else(unknown)
 }
 

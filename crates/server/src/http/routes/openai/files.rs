@@ -145,7 +145,7 @@ impl Sent {
                 "file" if sent.file.is_some() => {
                     return Err(Fault::invalid(
                         "file",
-                        "one upload carries one `file`; send the others one by one",
+                        "an upload can contain only one `file`; upload the others separately",
                     ));
                 }
                 "file" => sent.file = Some(stage(app, form, part).await?),
@@ -203,7 +203,7 @@ pub(super) async fn list(
 }
 
 fn unknown_after() -> Fault {
-    Fault::invalid("after", "`after` must be the id of an item of the list before")
+    Fault::invalid("after", "`after` must be the id of an item on the previous page of the list")
 }
 
 /// Shows a file, in a box or not.
@@ -236,7 +236,9 @@ pub(super) async fn content(
     };
     let most = app.config.connections.streams_per_key;
     let place = app.streams.keys.take(&caller.prefix, most).ok_or_else(|| {
-        let cause = format!("this API key has {most} streams, documents or downloads in progress");
+        let cause = format!(
+            "this API key has {most} streams, documents or downloads in progress; wait until one has ended"
+        );
         Fault::new(Reason::OverloadedKey, cause).retry_after(Duration::from_secs(1))
     })?;
     let body = match upload.size {

@@ -16,7 +16,7 @@ fn translated(filter: &Value, place: &str) -> Result<Value, Fault> {
     let wrong = |what: &str| Fault::invalid(place, format!("`{place}` {what}"));
     let kind = filter["type"].as_str().ok_or_else(|| wrong("must be an object with a `type`"))?;
     if let "and" | "or" = kind {
-        let filters = filter["filters"].as_array().ok_or_else(|| wrong("must hold `filters`, an array"))?;
+        let filters = filter["filters"].as_array().ok_or_else(|| wrong("must have `filters`, an array"))?;
         let each = filters.iter().enumerate();
         let each = each.map(|(at, filter)| translated(filter, &format!("{place}.filters[{at}]")));
         return Ok(json!({format!("${kind}"): each.collect::<Result<Vec<Value>, Fault>>()?}));

@@ -92,7 +92,7 @@ impl ResponsesBody {
                 return Err(Fault::invalid(&name, cause));
             }
             if found.is_some() {
-                return Err(Fault::invalid(&name, "one file_search is enough; leave the others out"));
+                return Err(Fault::invalid(&name, "there can be only one file_search; remove the others"));
             }
             found = Some(body::typed::<FileSearch>(tool)?);
         }
@@ -114,7 +114,7 @@ impl ResponsesBody {
         if self.background == Some(true) {
             return Err(Fault::invalid(
                 "background",
-                "`background` is not supported; wait for the answer or stream it",
+                "`background` is not supported; wait for the answer, or stream it",
             ));
         }
         Ok(())
@@ -135,7 +135,7 @@ impl ResponsesBody {
                     said.map(|item| json!({"role": item["role"], "content": plain(&item["content"])})),
                 );
             }
-            _ => return Err(Fault::missing("input", "a text, or an array of messages")),
+            _ => return Err(Fault::missing("input", "a string or an array of messages")),
         }
         let ranking = search.ranking_options.as_ref();
         let mut chat = json!({"messages": messages});

@@ -162,7 +162,7 @@ fn request(
 }
 
 fn queries(query: Option<Value>) -> Result<Vec<String>, Fault> {
-    let wrong = || Fault::invalid("query", "`query` must be a text or an array of 1 to 8 texts");
+    let wrong = || Fault::invalid("query", "`query` must be a string or an array of 1 to 8 strings");
     match query {
         None | Some(Value::Null) => Err(Fault::missing("query", "what to search for")),
         Some(Value::String(query)) => Ok(vec![query]),

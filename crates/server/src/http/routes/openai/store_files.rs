@@ -273,7 +273,7 @@ pub(super) async fn content(
     if file.extent.characters > MOST_CHARACTERS {
         let cause = format!("the text has more than {MOST_CHARACTERS} characters");
         return Err(Fault::new(Reason::TooLarge, cause)
-            .hint("POST /boxes/{box_id}/retrieve-full-documents gives it in parts")
+            .hint("POST /boxes/{box_id}/retrieve-full-documents returns it in parts")
             .into());
     }
     Ok(Json(FileContent {

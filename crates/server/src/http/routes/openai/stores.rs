@@ -101,7 +101,7 @@ async fn object(app: &App, reading: Reading) -> Result<StoreObject, Fault> {
     objects(app, &[reading]).await?.pop().ok_or_else(no_such_box)
 }
 
-/// What a store shall be.
+/// What a store should be.
 #[derive(Deserialize)]
 pub(super) struct StoreBody {
     name: Option<String>,
@@ -120,7 +120,7 @@ impl StoreBody {
         name.map(|name| name.parse().map_err(|wrong: String| Fault::invalid("name", wrong))).transpose()
     }
 
-    /// To keep what somebody wants to be gone is worse than to say so.
+    /// To keep what somebody wants deleted is worse than to refuse.
     fn must_not_expire(&self) -> Result<(), Fault> {
         match self.expires_after.as_ref().filter(|value| !value.is_null()) {
             None => Ok(()),
@@ -197,9 +197,10 @@ pub(super) async fn list(
         None => Ok(None),
         Some(id) => match readings.iter().position(|reading| reading.box_id().to_string() == id) {
             Some(at) => Ok(Some(at)),
-            None => {
-                Err(Fault::invalid(name, format!("`{name}` must be the id of an item of the list before")))
-            }
+            None => Err(Fault::invalid(
+                name,
+                format!("`{name}` must be the id of an item on the previous page of the list"),
+            )),
         },
     };
     let start = place(query.after.as_deref(), "after")?.map_or(0, |at| at + 1);
