@@ -28,19 +28,23 @@ HEAVIEST = 150 * 1000
 
 class Browser:
     def __init__(self, server):
-        self.server, self.connection, self.cookie, self.csrf = server, server.connect(), None, None
+        self.connection, self.cookies, self.csrf = server.connect(), {}, None
+
+    @property
+    def cookie(self):
+        return "; ".join(f"{name}={value}" for name, value in self.cookies.items())
 
     def ask(self, method, path, body=None):
-        headers = {"Cookie": f"__Host-quire={self.cookie}"} if self.cookie else {}
+        headers = {"Cookie": self.cookie} if self.cookies else {}
         if body is not None:
             headers["Content-Type"] = "application/x-www-form-urlencoded"
-            body = urllib.parse.urlencode({"csrf": self.csrf, **body})
+            body = urllib.parse.urlencode({"csrf": self.csrf, **body}, doseq=True)
         self.connection.request(method, path, body=body, headers=headers)
         answer = self.connection.getresponse()
         text = answer.read()
-        for value in answer.headers.get_all("Set-Cookie") or []:
-            if value.startswith("__Host-quire="):
-                self.cookie = value.split("=", 1)[1].split(";")[0]
+        for line in answer.headers.get_all("Set-Cookie") or []:
+            name, value = line.split(";")[0].split("=", 1)
+            self.cookies[name] = value
         found = re.search(rb'name="csrf" content="([^"]+)"', text)
         self.csrf = found.group(1).decode() if found else self.csrf
         size = len(text) + sum(len(name) + len(value) + 4 for name, value in answer.getheaders())
@@ -85,13 +89,31 @@ def start(server):
     return server
 
 
+def furnish(server):
+    """An operator who is signed in, with a box, a key and one file that is ready."""
+    browser = sign_up(server)
+    _, headers, *_ = browser.ask("POST", "/boxes", {"name": "Reports"})
+    server.box = headers["Location"].rsplit("/", 1)[1]
+    browser.ask("GET", "/account/keys")
+    status, *_ = browser.ask("POST", "/account/keys", {"name": "bench", "scope": "all", "permission": ["read", "write"]})
+    assert status == 303, status
+    _, _, text, _ = browser.ask("GET", "/account/keys")
+    server.key = html.unescape(re.search(r'id="fresh-key">([^<]+)', text.decode()).group(1))
+    document = server.data / "warranty.md"
+    document.write_text("# Warranty\n\n" + "The warranty lasts two years from the day of purchase. " * 40)
+    status, uploaded = server.upload(document)
+    assert status == 201, uploaded
+    server.wait_until_read()
+    return browser, server.box, uploaded["data"]["fileId"]
+
+
 def weigh(browser):
     """The first page, with everything it asks for."""
-    browser.cookie, kept = None, browser.cookie
+    browser.cookies, kept = {}, browser.cookies
     _, _, text, total = browser.ask("GET", "/sign-in")
     for path in sorted(set(re.findall(r'(?:href|src)="(/assets/[^"]+)"', text.decode()))):
         total += browser.ask("GET", path)[3]
-    browser.cookie = kept
+    browser.cookies = kept
     return total
 
 
@@ -102,18 +124,7 @@ def main():
     arguments = parser.parse_args()
     server = start(Server())
     try:
-        browser = sign_up(server)
-        _, headers, *_ = browser.ask("POST", "/boxes", {"name": "Reports"})
-        box = headers["Location"].rsplit("/", 1)[1]
-        browser.ask("GET", "/account/keys")
-        _, _, text, _ = browser.ask("POST", "/account/keys", {"name": "bench", "scope": "all"})
-        server.key, server.box = html.unescape(re.search(r'id="fresh-key">([^<]+)', text.decode()).group(1)), box
-        document = server.data / "warranty.md"
-        document.write_text("# Warranty\n\n" + "The warranty lasts two years from the day of purchase. " * 40)
-        status, uploaded = server.upload(document)
-        assert status == 201, uploaded
-        file = uploaded["data"]["fileId"]
-        server.wait_until_read()
+        browser, box, file = furnish(server)
         fill(server, box, arguments.files - 1)
         pages = ["/sign-in", "/", f"/boxes/{box}", f"/boxes/{box}?sort=name", f"/boxes/{box}?q=report-0999", f"/boxes/{box}?status=failed",
                  f"/boxes/{box}?tag=label-3", f"/boxes/{box}/files/{file}", f"/boxes/{box}/files/{file}/report", f"/boxes/{box}/search",

@@ -57,7 +57,7 @@ test.describe("letting a program in", () => {
     await expect(page.getByRole("heading", { name: "Programs with access" })).toBeVisible();
     await looksRight(page, info, "programs");
     await page.getByRole("button", { name: "Revoke A desk" }).click();
-    await expect(page.getByRole("status")).toContainText("has no access any more");
+    await expect(page.getByRole("status")).toContainText("no longer has access");
     expect((await ping()).status()).toBe(401);
     desk.close();
   });

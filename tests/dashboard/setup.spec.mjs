@@ -17,5 +17,5 @@ test("the printed link makes the first account, and works once", async ({ page, 
   const again = await other.newPage();
   const answer = await again.goto(process.env.QUIRE_SET_UP);
   expect(answer.status()).toBe(404);
-  await expect(again.getByText("used already")).toBeVisible();
+  await expect(again.getByText("already been used")).toBeVisible();
 });
