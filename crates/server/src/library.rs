@@ -285,13 +285,13 @@ impl Library {
         let mut looks: u32 = 0;
         loop {
             if let Err(fault) = self.finish_deletions().await {
-                tracing::warn!(error = ?fault, "Could not finish a deletion; it is tried again");
+                tracing::warn!(error = ?fault, "Could not finish a deletion; it will be tried again");
             }
             if let Err(fault) = self.end_files(Timestamp::now()).await {
-                tracing::warn!(error = ?fault, "Could not delete files that have expired; it is tried again");
+                tracing::warn!(error = ?fault, "Could not delete files that have expired; it will be tried again");
             }
             if let Err(fault) = self.end_uploads().await {
-                tracing::warn!(error = ?fault, "Could not remove uploads that have expired; it is tried again");
+                tracing::warn!(error = ?fault, "Could not remove uploads that have expired; it will be tried again");
             }
             if looks.is_multiple_of(SWEEP_AFTER)
                 && let Err(fault) = self.sweep_originals().await

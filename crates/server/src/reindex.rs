@@ -105,7 +105,7 @@ pub async fn change_over(library: &Library, ingest: &Ingest) -> Result<(), Fault
         match library.catalog.change_over(&Writing::for_operator(box_id)).await {
             Ok(false) => {}
             Ok(true) => {
-                tracing::info!(box.id = %box_id, "A box turned multilingual");
+                tracing::info!(box.id = %box_id, "A box became multilingual");
                 library.catalog.note(turned(box_id)).await?;
             }
             Err(fault) if fault.reason == Reason::BoxUnknown => {}

@@ -53,7 +53,7 @@ pub async fn run(app: App, shutdown: CancellationToken) {
     let mut sending = Sending::new();
     while !shutdown.is_cancelled() {
         if let Err(fault) = send_due(&app, Timestamp::now(), &mut sending).await {
-            tracing::warn!(error = ?fault, "Could not send events; they are tried again");
+            tracing::warn!(error = ?fault, "Could not send events; they will be tried again");
         }
         let full = sending.len() == AT_ONCE;
         tokio::select! {
@@ -69,7 +69,7 @@ pub async fn run(app: App, shutdown: CancellationToken) {
 
 fn note(sent: Result<Result<(), Fault>, tokio::task::JoinError>) {
     if let Err(fault) = sent.map_err(Fault::internal).and_then(|sent| sent) {
-        tracing::warn!(error = ?fault, "Could not send an event; it is tried again");
+        tracing::warn!(error = ?fault, "Could not send an event; it will be tried again");
     }
 }
 

@@ -65,8 +65,8 @@ pub async fn run(app: App, shutdown: CancellationToken) {
         };
         let sent = send(&app, &collector, began).await;
         match (&sent, well) {
-            (Err(error), true) => tracing::warn!(%error, "The collector of telemetry cannot be reached"),
-            (Ok(()), false) => tracing::info!("The collector of telemetry can be reached again"),
+            (Err(error), true) => tracing::warn!(%error, "The telemetry collector cannot be reached"),
+            (Ok(()), false) => tracing::info!("The telemetry collector can be reached again"),
             _ => {}
         }
         well = sent.is_ok();

@@ -32,9 +32,9 @@ pub(super) async fn run(shared: Weak<Shared>) {
         match renew(&shared).await {
             Ok(0) => {}
             Ok(files) => {
-                tracing::info!(files, "Made the terms of files anew that an older version had stored")
+                tracing::info!(files, "Rebuilt the terms of files that an older version had stored")
             }
-            Err(error) => tracing::warn!(%error, "Could not make the terms of older files anew"),
+            Err(error) => tracing::warn!(%error, "Could not rebuild the terms of older files"),
         }
     }
 }
