@@ -152,7 +152,7 @@ pub(super) async fn sign_in(
     };
     if !right {
         audit::note_failure(&app, &visit, user.email.as_str()).await?;
-        let wrong = "The code is wrong, or was used already. Wait for the next one.";
+        let wrong = "The code is wrong, or has already been used. Wait for the next one.";
         let mut response = render(&app, &visit, &next, Some(wrong.into()))?;
         *response.status_mut() = StatusCode::UNAUTHORIZED;
         return Ok(response);
@@ -207,7 +207,7 @@ const HERE: &str = "/account/second-step";
 pub(super) async fn begin(State(app): State<App>, who: SignedIn, fields: Fields) -> Shown {
     must_know_password(&app, &who, fields.raw("current")).await?;
     if !app.catalog.offer_second_factor(who.user().id, totp::new_secret()).await? {
-        return Err(Fault::new(Reason::Conflict, "your account asks for a code already").into());
+        return Err(Fault::new(Reason::Conflict, "your account already asks for a code").into());
     }
     Ok(page::go(HERE))
 }
@@ -224,7 +224,7 @@ pub(super) async fn confirm(State(app): State<App>, who: SignedIn, fields: Field
     let codes = totp::new_recovery_codes();
     let hashes = codes.iter().map(|code| sessions::hash(code)).collect();
     if !app.catalog.confirm_second_factor(user.id, step, hashes).await? {
-        return Err(Fault::new(Reason::Conflict, "your account asks for a code already").into());
+        return Err(Fault::new(Reason::Conflict, "your account already asks for a code").into());
     }
     let target = format!("{}: asks for a second step", user.email);
     audit::note(&app, &who.0, Action::AccountChanged, None, target).await?;
@@ -241,7 +241,7 @@ pub(super) async fn remove(State(app): State<App>, who: SignedIn, fields: Fields
             return Err(Fault::new(Reason::RateLimitUser, too_many(wait)).retry_after(wait).into());
         }
         if !fits(&app, user.id, &factor, fields.text("code")).await? {
-            return Err(Fault::invalid("code", "the code is wrong, or was used already").into());
+            return Err(Fault::invalid("code", "the code is wrong, or has already been used").into());
         }
         app.catalog.forgive_tries(&subjects).await?;
     }
