@@ -224,8 +224,9 @@ def serves(place, program, data, user=None):
     """Starts the program on a free port and asks `/check` with the key that it shows; how many seconds that took."""
     started = time.monotonic()
     line = place.command([*program, "quickstart", "--data", data, "--listen", "127.0.0.1:0"], user)
-    server = subprocess.Popen(line, env=place.environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                              start_new_session=True)
+    # The smaller model: the sample documents are processed before anything is said, slowly where the program is a debug build.
+    environment = {**place.environment(), "QUIRE__MODELS__EMBEDDER": "quire-embed-1"}
+    server = subprocess.Popen(line, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True)
     # With all its children: a process in a chroot outlives the command that entered it.
     end = lambda: os.killpg(server.pid, signal.SIGKILL)
     impatience = threading.Timer(PATIENCE_S, end)
