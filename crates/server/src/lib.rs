@@ -9,6 +9,7 @@ pub mod config;
 pub mod dashboard;
 pub mod docs;
 mod following;
+mod html;
 pub mod http;
 pub mod library;
 pub mod logging;

@@ -193,7 +193,9 @@ pub const ROUTES: &[Route] = &[
     }),
     form("/operator/users/{user_id}/confirm", Needs::Operating, || post(operator::users::confirm)),
     form("/operator/users/{user_id}/hand-over", Needs::Operating, || post(operator::users::hand_over)),
-    form("/operator/users/{user_id}/second-step/remove", Needs::Operating, || post(second_step::remove_from)),
+    form("/operator/users/{user_id}/second-step/remove", Needs::Operating, || {
+        post(operator::users::remove_second_step)
+    }),
     form("/operator/users/{user_id}/unlock", Needs::Operating, || post(operator::users::unlock)),
     form("/operator/invitations/{link_id}/withdraw", Needs::Operating, || post(operator::users::withdraw)),
     page("/operator/plans", Needs::Operating, || get(operator::plans::list)),

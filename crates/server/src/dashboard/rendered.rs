@@ -5,6 +5,8 @@ use std::ops::Range;
 use engine::document::Format;
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
+use crate::html::escaped;
+
 /// Renders a text, with the part between these code points marked. Links and pictures in it are left out, their words are not.
 pub(super) fn render(text: &str, format: Format, quote: Option<(u32, u32)>) -> String {
     let quote = quote.map_or(0..0, |(start, end)| byte(text, start)..byte(text, end.max(start)));
@@ -67,7 +69,8 @@ impl Writer {
     fn words(&mut self, words: &str, place: Range<usize>) {
         let (start, end) = (self.quote.start.max(place.start), self.quote.end.min(place.end));
         if start >= end {
-            return escape(&mut self.out, words);
+            self.out.push_str(&escaped(words));
+            return;
         }
         // What was written otherwise than it is read, such as `&amp;`, is marked as a whole.
         let inside =
@@ -77,12 +80,12 @@ impl Writer {
         } else {
             0..words.len()
         };
-        escape(&mut self.out, &words[..inside.start]);
+        self.out.push_str(&escaped(&words[..inside.start]));
         self.out.push_str(if self.marked { "<mark>" } else { "<mark data-quote>" });
         self.marked = true;
-        escape(&mut self.out, &words[inside.clone()]);
+        self.out.push_str(&escaped(&words[inside.clone()]));
         self.out.push_str("</mark>");
-        escape(&mut self.out, &words[inside.end..]);
+        self.out.push_str(&escaped(&words[inside.end..]));
     }
 
     fn open(&mut self, tag: &Tag<'_>) {
@@ -139,18 +142,6 @@ impl Writer {
             _ => "",
         };
         self.out.push_str(html);
-    }
-}
-
-fn escape(out: &mut String, words: &str) {
-    for letter in words.chars() {
-        match letter {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            other => out.push(other),
-        }
     }
 }
 

@@ -13,7 +13,7 @@ use axum::{
 };
 use engine::{
     Fault, Reason,
-    ids::{UserId, UserKind},
+    ids::UserId,
     seams::catalog::{Action, SecondFactor, User},
 };
 use jiff::Timestamp;
@@ -25,7 +25,7 @@ use super::{
     cookies::{cookie, put_cookie},
     fields::Fields,
     page::{self, Frame, Place, Shown},
-    permit::{AsOperator, Named, SignedIn, Visiting},
+    permit::{SignedIn, Visiting},
     said::Said,
     tries::{counted_with, must_know_password, too_many},
     visit::{self, Visit},
@@ -249,15 +249,8 @@ pub(super) async fn remove(State(app): State<App>, who: SignedIn, fields: Fields
     Ok(page::go(format!("{HERE}?done=second-step-removed")))
 }
 
-/// Takes it from somebody who has lost their authenticator and their codes.
-pub(super) async fn remove_from(State(app): State<App>, by: AsOperator, Named(id): Named<UserKind>) -> Shown {
-    let user = app.catalog.users().await?.into_iter().find(|user| user.id == id);
-    let user = user.ok_or_else(|| Fault::new(Reason::NotFound, "there is no such account"))?;
-    gone(&app, &by.who.0, &user).await?;
-    Ok(page::go("/operator/users?done=second-step-removed"))
-}
-
-async fn gone(app: &App, visit: &Visit, user: &User) -> Result<(), Fault> {
+/// Turns it off, and notes that.
+pub(super) async fn gone(app: &App, visit: &Visit, user: &User) -> Result<(), Fault> {
     if app.catalog.remove_second_factor(user.id).await? {
         let target = format!("{}: no longer asks for a second step", user.email);
         audit::note(app, visit, Action::AccountChanged, None, target).await?;

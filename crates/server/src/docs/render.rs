@@ -2,6 +2,8 @@
 
 use pulldown_cmark::{CodeBlockKind, CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, html};
 
+use crate::html::escaped;
+
 /// A page, rendered.
 pub(super) struct Article {
     /// The first heading.
@@ -212,11 +214,6 @@ fn without_empty_paragraphs(events: Vec<Event<'_>>) -> Vec<Event<'_>> {
         }
     }
     kept
-}
-
-/// Text, escaped for HTML and its attributes.
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use super::{
     questions::{Question, Target},
     report,
 };
+use crate::html::escaped;
 
 /// The result of one question.
 pub(super) struct Outcome {
@@ -169,13 +170,13 @@ pub(super) fn html(name: &str, summary: &Summary, outcomes: &[Outcome]) -> Strin
     page.push_str(&report::bars(&report::latencies(outcomes.iter().map(|outcome| outcome.took)), ""));
     page.push_str("<h2>Questions</h2><table><tr><th>Question<th>Answer<th>Cites<th>Wrong<th>ms</tr>");
     for outcome in outcomes {
-        let cited: Vec<String> = outcome.cited.iter().map(|t| report::escaped(&t.to_string())).collect();
-        let wrong: Vec<String> = outcome.wrong().iter().map(|wrong| report::escaped(wrong)).collect();
+        let cited: Vec<String> = outcome.cited.iter().map(|t| escaped(&t.to_string())).collect();
+        let wrong: Vec<String> = outcome.wrong().iter().map(|wrong| escaped(wrong)).collect();
         let _ = write!(
             page,
             "<tr><td>{}<td>{}<td>{}<td class=\"miss\">{}<td>{:.0}</tr>",
-            report::escaped(&outcome.question.text),
-            report::escaped(&outcome.said),
+            escaped(&outcome.question.text),
+            escaped(&outcome.said),
             cited.join("<br>"),
             wrong.join("<br>"),
             outcome.took.as_secs_f64() * 1e3

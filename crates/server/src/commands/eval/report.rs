@@ -6,6 +6,7 @@ use super::{
     Outcome,
     measures::{self, DEPTHS, Summary},
 };
+use crate::html::escaped;
 
 const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#1d2433;background:#fff}
 h1,h2{font-weight:600}table{border-collapse:collapse}td,th{padding:.3rem .8rem;border-bottom:1px solid #d9dee8;text-align:left;vertical-align:top}
@@ -117,8 +118,4 @@ fn chart(values: &[(String, f64)], unit: &str, width: f64) -> String {
     }
     svg.push_str("</svg>");
     svg
-}
-
-pub(super) fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

@@ -19,6 +19,7 @@ use crate::{
         page::{self, Frame, Place, Shown},
         permit::{AsOperator, Named},
         said::Said,
+        second_step,
         show::{self, Moment},
     },
     http::origin::Origin,
@@ -126,6 +127,17 @@ pub(in crate::dashboard) async fn invite(
 async fn find(app: &App, id: UserId) -> Result<User, Fault> {
     let user = app.catalog.users().await?.into_iter().find(|user| user.id == id);
     user.ok_or_else(|| Fault::new(Reason::NotFound, "there is no such account"))
+}
+
+/// Takes the second step from somebody who has lost their authenticator and their codes.
+pub(in crate::dashboard) async fn remove_second_step(
+    State(app): State<App>,
+    by: AsOperator,
+    Named(id): Named<UserKind>,
+) -> Shown {
+    let user = find(&app, id).await?;
+    second_step::gone(&app, &by.who.0, &user).await?;
+    Ok(page::go("/operator/users?done=second-step-removed"))
 }
 
 /// Changes the plan, the operator right, or whether the account is enabled.
