@@ -48,7 +48,8 @@ impl Served {
     pub(crate) fn start(mut command: Command) -> Self {
         let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        let line = lines.find(|line| line.as_ref().unwrap().contains("https://")).unwrap().unwrap();
+        let line = lines.find(|line| line.as_ref().unwrap().contains("https://"));
+        let line = line.expect("a server says its address; this one ended before").unwrap();
         let at = line.find("https://").unwrap();
         // Goes on reading, so that the server never blocks on a full pipe.
         std::thread::spawn(move || lines.for_each(drop));
