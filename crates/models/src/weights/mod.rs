@@ -2,6 +2,7 @@
 //!
 //! Nothing here reaches for the network except [`pull()`], and only when called.
 
+pub mod bundled;
 mod checkpoint;
 mod folder;
 mod onnx;

@@ -1,7 +1,6 @@
 //! Puts a server together: the only place that names concrete backends.
 
 mod answerer;
-mod bundled;
 mod models;
 mod stores;
 

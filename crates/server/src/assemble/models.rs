@@ -9,7 +9,7 @@ use std::{
 
 use ::models::{
     LocalEmbedder, LocalReranker, Options, Remote, RemoteEmbedder, RemoteReranker, RemoteShape,
-    weights::Folder,
+    weights::{Folder, bundled},
 };
 use anyhow::{Context, Result, anyhow, bail};
 use engine::{
@@ -18,7 +18,6 @@ use engine::{
     seams::{catalog::BoxLanguage, embedder::Embedder, reranker::Reranker},
 };
 
-use super::bundled;
 use crate::config::ModelSettings;
 
 /// How long one request to a remote model may take, and how often it is tried.
@@ -232,7 +231,7 @@ fn folder(settings: &ModelSettings, name: &str, data: &Path) -> Result<PathBuf> 
     }
     match place(settings, name) {
         Place::Folder(folder) => return Ok(folder),
-        Place::BuiltIn => return bundled::write(data, name),
+        Place::BuiltIn => return bundled::write(data, name).context("cannot write a built-in model"),
         Place::Remote(_) | Place::Nowhere => {}
     }
     let places = places(settings.dir.as_deref());
@@ -310,7 +309,9 @@ pub fn verify_model(name: &str, place: &Place) -> Result<String> {
     };
     let opened = Folder::open(folder).with_context(|| format!("cannot load the model `{name}`"))?;
     if bundled::has(name) {
-        bundled::compare(folder, name)?;
+        if let Some(path) = bundled::differing(folder, name) {
+            bail!("{} is missing or differs from the file that quire carries", path.display());
+        }
         return Ok("intact: the same as the model that quire carries".into());
     }
     match opened.verify()? {

@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use anyhow::{Context, Result, bail};
+use super::WeightsError;
 
 /// A file below `models/` of the source.
 struct Bundled {
@@ -23,7 +23,8 @@ macro_rules! bundled {
     };
 }
 
-const FILES: &[Bundled] = bundled![
+// A static: of a constant, every part of the program that names it would carry a copy.
+static FILES: &[Bundled] = bundled![
     "quire-tables-1.safetensors",
     "quire-embed-1/config.json",
     "quire-embed-1/model.safetensors",
@@ -51,35 +52,31 @@ const FILES: &[Bundled] = bundled![
 ];
 
 /// Whether the program carries a model of this name.
-pub(super) fn has(name: &str) -> bool {
+pub fn has(name: &str) -> bool {
     FILES.iter().any(|file| file.path.split_once('/').is_some_and(|(folder, _)| folder == name))
 }
 
 /// The names of the models that the program carries.
-pub(super) fn names() -> impl Iterator<Item = &'static str> {
+pub fn names() -> impl Iterator<Item = &'static str> {
     FILES.iter().filter_map(|file| file.path.strip_suffix("/config.json"))
 }
 
-/// Compares a folder with the model of this name that the program carries; says which file differs.
-pub(super) fn compare(folder: &Path, name: &str) -> Result<()> {
-    for file in FILES.iter().filter(|file| file.path.split('/').next() == Some(name)) {
-        let path = folder.join(&file.path[name.len() + 1..]);
-        if !is(&path, file.bytes) {
-            bail!("{} is missing or differs from the file that quire carries", path.display());
-        }
-    }
-    Ok(())
+/// Compares a folder with the model of this name that the program carries: the first file that is missing or differs.
+pub fn differing(folder: &Path, name: &str) -> Option<PathBuf> {
+    let of_model = FILES.iter().filter(|file| file.path.split('/').next() == Some(name));
+    let mut pairs = of_model.map(|file| (folder.join(&file.path[name.len() + 1..]), file.bytes));
+    pairs.find(|(path, bytes)| !is(path, bytes)).map(|(path, _)| path)
 }
 
 /// Writes the model of this name below `data`, where it is not there yet, and gives its folder. Files beside the folders
 /// are what models share, and come along.
-pub(super) fn write(data: &Path, name: &str) -> Result<PathBuf> {
+pub fn write(data: &Path, name: &str) -> Result<PathBuf, WeightsError> {
     let root = data.join("models");
     let needed = |file: &&Bundled| file.path.split_once('/').is_none_or(|(folder, _)| folder == name);
     for file in FILES.iter().filter(needed) {
         let path = root.join(file.path);
         if !is(&path, file.bytes) {
-            put(&path, file.bytes).with_context(|| format!("cannot write {}", path.display()))?;
+            put(&path, file.bytes).map_err(|error| WeightsError::file(&path, error))?;
         }
     }
     Ok(root.join(name))
@@ -121,10 +118,10 @@ mod tests {
         assert!(root.join("quire-rerank-1/quire.json").is_file());
         let all = ["quire-embed-1", "quire-embed-2", "quire-multi-1", "quire-rerank-1", "quire-pick-1"];
         assert_eq!(names().collect::<Vec<_>>(), all);
-        assert!(compare(&root.join("quire-embed-1"), "quire-embed-1").is_ok());
-        fs::write(root.join("quire-embed-1/tokenizer.json"), "damaged").unwrap();
-        let said = compare(&root.join("quire-embed-1"), "quire-embed-1").unwrap_err().to_string();
-        assert!(said.contains("tokenizer.json"), "{said}");
+        let model = root.join("quire-embed-1");
+        assert_eq!(differing(&model, "quire-embed-1"), None);
+        fs::write(model.join("tokenizer.json"), "damaged").unwrap();
+        assert_eq!(differing(&model, "quire-embed-1"), Some(model.join("tokenizer.json")));
         assert!(has("quire-embed-1") && !has("quire-tables-1.safetensors") && !has("other"));
     }
 }
