@@ -1,8 +1,8 @@
 //! Shares something that many accounts wait for, such as a model: whoever has used least of it lately goes first.
 //!
 //! What an account uses is forgotten again, half of it after a while. Whoever comes is at most a head start before those who wait, and
-//! never behind them: nobody is paid for a long absence or blamed for what they used before, but whoever asks seldom is served as if
-//! alone. And whoever was passed over for too long goes first, so that nobody waits for ever, however many others come.
+//! never behind them: nobody is paid for a long absence or blamed for what they used before, and whoever asks seldom is served a little
+//! sooner. And whoever was passed over for too long goes first, so that nobody waits for ever, however many others come.
 //!
 //! Nothing here looks at a clock: callers say what time it is.
 

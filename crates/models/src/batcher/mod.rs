@@ -34,10 +34,10 @@ const BATCH_TIME: Duration = Duration::from_millis(25);
 /// Tokens per second before anything was measured: a slow processor without vector units.
 const FIRST_GUESS: f64 = 2_000.0;
 
-/// How accounts share a model, in tokens. The head start is about one search: more would let somebody who asks seldom hold up
-/// those who ask often.
+/// How accounts share a model, in tokens. The head start is about one question to embed: with that of a whole search, somebody who asks
+/// seldom would hold up those who ask often.
 const RULES: Rules =
-    Rules { half_life: Duration::from_secs(10), head_start: 5_000.0, patience: Duration::from_secs(1) };
+    Rules { half_life: Duration::from_secs(10), head_start: 500.0, patience: Duration::from_secs(1) };
 
 /// How long passages of files wait while any model has something to do that somebody waits for. They are not left out for
 /// longer: files are read on however many searches there are.
