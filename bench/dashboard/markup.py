@@ -35,7 +35,7 @@ def main():
         docs = re.findall(r'href="(/docs/[a-z-]+)"', browser.ask("GET", "/docs")[2].decode())
         pages = ["/docs", *sorted(set(docs)), "/", f"/boxes/{box}", f"/boxes/{box}/files/{file}", f"/boxes/{box}/files/{file}/report",
                  f"/boxes/{box}/search", f"/boxes/{box}/chat", f"/boxes/{box}/members", f"/boxes/{box}/settings", f"/boxes/{box}/audit",
-                 "/search", f"/boxes/{box}/questions", "/account/integrations", "/account/second-step", "/account/keys", "/account/webhooks", "/account/usage", "/account/profile", "/operator/users",
+                 "/search", f"/boxes/{box}/questions", "/account/integrations", "/account/playground", "/account/second-step", "/account/keys", "/account/webhooks", "/account/usage", "/account/profile", "/operator/users",
                  "/operator/plans", "/operator/system", "/operator/audit", "/nothing-here"]
         with tempfile.TemporaryDirectory() as folder:
             folder = pathlib.Path(folder)

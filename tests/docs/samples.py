@@ -198,7 +198,7 @@ def run_all(server):
     reference_shell = [sample for kind, run, sample in FENCE.findall(reference) if kind == "sh" and run]
     pages_shell = {name: [sample for kind, run, sample in FENCE.findall(text) if kind == "sh" and run] for name, text in guides.items()}
     pages_shell = {name: blocks for name, blocks in pages_shell.items() if blocks}
-    failures = [f"{name} has no sample that can be run: add one to crates/server/src/docs/samples.rs" for name in untested(reference)]
+    failures = [f"{name} has no sample that can be run: add one to crates/server/src/reference/samples.rs" for name in untested(reference)]
     # The guides call their box Papers, and each deletes what it wants: one after the other, with a box for all of them.
     boxes = {name: Box(server, name) for name in ("Papers", "curl", "python", "ts")}
     for box in boxes.values():

@@ -19,6 +19,7 @@ mod outside;
 pub mod passwords;
 pub mod payer;
 pub mod questions;
+mod reference;
 pub mod reindex;
 pub mod sessions;
 pub mod site;

@@ -10,4 +10,5 @@ uploads();
 searching();
 asking();
 fromHits();
+playing();
 showQuote(document);

@@ -2,7 +2,7 @@
 
 use askama::Template;
 use axum::extract::{Query, State};
-use engine::{access::Role, ids::BoxId};
+use engine::{Fault, access::Role, ids::BoxId};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -18,7 +18,7 @@ use crate::{
 
 /// What stands for the key, and for the box where there is none.
 const KEY: &str = "quire_…";
-const NO_BOX: &str = "BOX_ID";
+pub(super) const NO_BOX: &str = "BOX_ID";
 
 /// A program, what to do in it, and what to copy into it.
 struct Program {
@@ -168,6 +168,21 @@ pub(super) struct Chosen {
     place: Option<String>,
 }
 
+/// The boxes that the visitor's keys can use, and the wanted one of them, else the first.
+pub(super) async fn usable(
+    app: &App,
+    who: &SignedIn,
+    wanted: Option<String>,
+) -> Result<(Vec<(BoxId, String)>, Option<BoxId>), Fault> {
+    let records = app.catalog.boxes_of(&who.person().readable()).await?;
+    let usable = records.into_iter().filter(|record| who.person().role(record.id) >= Some(Role::Admin));
+    let boxes: Vec<_> = usable.map(|record| (record.id, record.name.as_str().to_string())).collect();
+    let wanted = wanted.and_then(|id| id.parse::<BoxId>().ok());
+    let known = |id: &BoxId| boxes.iter().any(|(known, _)| known == id);
+    let chosen = wanted.filter(known).or_else(|| boxes.first().map(|(id, _)| *id));
+    Ok((boxes, chosen))
+}
+
 /// Shows them, for one of the visitor's boxes.
 pub(super) async fn show(
     State(app): State<App>,
@@ -175,12 +190,7 @@ pub(super) async fn show(
     origin: Origin,
     Query(query): Query<Chosen>,
 ) -> Shown {
-    let records = app.catalog.boxes_of(&who.person().readable()).await?;
-    let usable = records.into_iter().filter(|record| who.person().role(record.id) >= Some(Role::Admin));
-    let boxes: Vec<_> = usable.map(|record| (record.id, record.name.as_str().to_string())).collect();
-    let wanted = query.place.and_then(|id| id.parse::<BoxId>().ok());
-    let known = |id: &BoxId| boxes.iter().any(|(known, _)| known == id);
-    let chosen = wanted.filter(known).or_else(|| boxes.first().map(|(id, _)| *id));
+    let (boxes, chosen) = usable(&app, &who, query.place).await?;
     let certificate = certificate::of(&app);
     let address = Address {
         origin: origin.to_string(),

@@ -26,6 +26,7 @@ mod opened;
 mod operator;
 mod page;
 mod permit;
+mod playground;
 mod profile;
 mod questions;
 mod rendered;
@@ -165,6 +166,7 @@ pub const ROUTES: &[Route] = &[
     form("/account/keys", Needs::SignedIn, || post(keys::add)),
     form("/account/keys/{prefix}/revoke", Needs::SignedIn, || post(keys::revoke)),
     page("/account/integrations", Needs::SignedIn, || get(integrations::show)),
+    page("/account/playground", Needs::SignedIn, || get(playground::show)),
     page("/account/certificate", Needs::SignedIn, || get(certificate::download)),
     page("/account/webhooks", Needs::SignedIn, || get(webhooks::list)),
     form("/account/webhooks", Needs::SignedIn, || post(webhooks::add)),

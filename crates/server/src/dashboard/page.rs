@@ -39,6 +39,7 @@ pub(super) enum Place {
     Search,
     Keys,
     Integrations,
+    Playground,
     Webhooks,
     Usage,
     Profile,

@@ -3,10 +3,8 @@
 //! The pages are the Markdown files of `docs/` and two that are generated: the API reference from the `OpenAPI` document, and
 //! the settings from `defaults.toml`. Each is also served as Markdown, under its name with `.md`.
 
-mod api;
 mod pages;
 mod render;
-mod samples;
 mod settings;
 
 use std::sync::{Arc, OnceLock};

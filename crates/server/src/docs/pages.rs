@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::{api, settings};
+use super::settings;
+use crate::reference;
 
 /// A page of the documentation.
 pub struct Page {
@@ -93,7 +94,7 @@ pub const GROUPS: &[Group] = &[
     Group {
         title: "Reference",
         pages: &[
-            generated("api.md", "openapi.json", api::markdown),
+            generated("api.md", "openapi.json", reference::markdown),
             generated("settings.md", "../crates/server/src/config/defaults.toml", settings::markdown),
             written("errors.md", include_str!("../../../../docs/errors.md")),
             written("units.md", include_str!("../../../../docs/units.md")),

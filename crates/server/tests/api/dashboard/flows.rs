@@ -368,6 +368,21 @@ async fn searching_a_box_without_text_costs_nothing() {
 }
 
 #[tokio::test]
+async fn the_playground_fills_in_only_boxes_that_the_visitor_can_use() {
+    let app = TestApp::start().await;
+    let (_, other, _) = app.owner().await;
+    let (ada, mut browser) = app.member(other, "ada@example.org", Role::Viewer).await;
+    let page = browser.get(&format!("/account/playground?box={other}")).await;
+    assert!(page.text.contains("/boxes/BOX_ID/retrieve-documents"), "{page:?}");
+    let own = app.box_of(ada).await;
+    let page = browser.get(&format!("/account/playground?box={other}&operation=complete_chat")).await;
+    assert!(page.text.contains(&own.to_string()) && !page.text.contains(&other.to_string()), "{page:?}");
+    assert!(page.text.contains("data-trial=\"POST\"") && page.text.contains("messages"), "{page:?}");
+    let page = browser.get("/account/playground?operation=nonsense").await;
+    assert_eq!(page.status, 200, "an unknown request is the first one: {page:?}");
+}
+
+#[tokio::test]
 async fn set_ups_name_the_server_and_only_boxes_that_the_visitor_can_use() {
     let app = TestApp::start().await;
     let (_, other, key) = app.owner().await;

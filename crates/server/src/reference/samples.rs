@@ -128,6 +128,17 @@ pub(super) fn of(method: &str, path: &str, takes_body: bool) -> String {
     )
 }
 
+/// The address and the JSON body that an operation can be tried with; nothing where it takes or gives something else.
+pub(super) fn trial(method: &str, path: &str, takes_body: bool) -> Option<(String, Option<&'static str>)> {
+    let operation = format!("{method} {path}");
+    match SAMPLES.iter().find(|sample| sample.operation == operation) {
+        Some(Sample { query, body: Body::Nothing, .. }) => Some((format!("{path}{query}"), None)),
+        Some(Sample { query, body: Body::Json(body), .. }) => Some((format!("{path}{query}"), Some(body))),
+        Some(_) => None,
+        None => (!takes_body).then(|| (path.to_string(), None)),
+    }
+}
+
 /// A request, before it is written in a language.
 struct Call<'a> {
     method: &'a str,

@@ -1,10 +1,12 @@
-//! The API reference, made from the `OpenAPI` document: each operation with its parameters, body, answer, errors and samples.
+//! The API as people meet it, made from the `OpenAPI` document: a reference with parameters, body, answer, errors and samples of each
+//! operation, and requests to try.
+
+mod samples;
 
 use std::fmt::Write;
 
 use serde_json::{Map, Value};
 
-use super::samples;
 use crate::http::{BASE, routes::description};
 
 /// Groups of operations in the order of the page; others follow.
@@ -24,7 +26,7 @@ const TAGS: &[(&str, &str)] = &[
 const METHODS: &[&str] = &["get", "post", "put", "patch", "delete"];
 
 /// The page.
-pub(super) fn markdown() -> String {
+pub(crate) fn markdown() -> String {
     let document = serde_json::to_value(description()).expect("an OpenAPI document is plain JSON");
     let mut page = introduction();
     let operations = operations(&document);
@@ -44,6 +46,36 @@ pub(super) fn markdown() -> String {
     page.push_str("\n## Objects\n\nWhat requests and answers are made of.\n");
     write_objects(&mut page, &document);
     page
+}
+
+/// A request that can be tried in the dashboard. In it, `BOX_ID` and the like stand for what whoever tries it puts there.
+pub(crate) struct Trial {
+    /// The operation's name.
+    pub(crate) id: String,
+    pub(crate) method: String,
+    /// Below the base path.
+    pub(crate) path: String,
+    pub(crate) summary: String,
+    /// JSON, laid out.
+    pub(crate) body: Option<String>,
+}
+
+/// Every operation that is asked and answers in JSON.
+pub(crate) fn trials() -> Vec<Trial> {
+    let document = serde_json::to_value(description()).expect("an OpenAPI document is plain JSON");
+    let ready = |operation: &Operation<'_>| {
+        let takes_body = operation.value["requestBody"].is_object();
+        let (path, body) = samples::trial(&operation.method, operation.path, takes_body)?;
+        let body = body.map(|body| serde_json::from_str::<Value>(body).expect("samples are JSON"));
+        Some(Trial {
+            id: operation.value["operationId"].as_str()?.to_string(),
+            method: operation.method.clone(),
+            path: path.replace("{box_id}", "BOX_ID").replace("{file_id}", "FILE_ID"),
+            summary: operation.value["summary"].as_str().unwrap_or_default().to_string(),
+            body: body.map(|body| format!("{body:#}")),
+        })
+    };
+    operations(&document).iter().filter_map(ready).collect()
 }
 
 fn introduction() -> String {
