@@ -1,7 +1,8 @@
 """Runs real clients of OpenAI's API and of MCP, from their registries, and our own against a real quire server.
 
-    python3 tests/clients/run.py          needs target/debug/quire (or QUIRE_BINARY) and the models
-    python3 tests/clients/run.py NAME…    only these, of those written in Python
+    python3 tests/clients/run.py              needs target/debug/quire (or QUIRE_BINARY) and the models
+    python3 tests/clients/run.py python       only those written in Python; "node": only those for Node
+    python3 tests/clients/run.py NAME…        only these, of those written in Python
 
 Clients are installed into target/clients. Where a registry or Node cannot be reached, that is said and skipped."""
 
@@ -105,7 +106,7 @@ def python_client(package):
     python = venv / "bin" / "python"
     if not python.exists() and subprocess.run([sys.executable, "-m", "venv", venv], capture_output=True).returncode:
         return None, "python3 -m venv does not work here (on Debian: python3-venv)"
-    installed = subprocess.run([python, "-m", "pip", "install", "-q", *packages], capture_output=True, text=True)
+    installed = subprocess.run([python, "-m", "pip", "install", "-q", "--no-compile", *packages], capture_output=True, text=True)
     return (None, f"pip cannot install it: {installed.stderr.strip()[-300:]}") if installed.returncode else (python, None)
 
 
@@ -183,13 +184,13 @@ def main():
 def run(environment):
     failed, only = 0, sys.argv[1:]
     for name, package in PYTHON.items():
-        if only and name not in only:
+        if only and name not in only and "python" not in only:
             continue
         python, why = python_client(package)
         print(f"{name}, {package if isinstance(package, str) else 'ours'}" if python else f"skipped {name}: {why}", flush=True)
         if python:
             failed += subprocess.run([python, HERE / f"{name}.py"], env=environment, timeout=300).returncode != 0
-    folder, why = (None, "not asked for") if only else node_clients()
+    folder, why = (None, "not asked for") if only and "node" not in only else node_clients()
     if folder is None:
         print(f"skipped the Node clients: {why}")
     for name in ("openai_node", "stores_node", "ai_node") if folder else ():

@@ -1,6 +1,6 @@
 // One's own account, and the server as its operators see it.
 
-import { STATE, another, expect, looksRight, makeBox, newcomer, samples, test, upload } from "./support.mjs";
+import { STATE, another, expect, invited, looksRight, makeBox, newcomer, samples, test, upload } from "./support.mjs";
 
 test("an API key is made, shown once, used, marked when exposed, and revoked", async ({ browser, request, tag }, info) => {
   const page = await newcomer(browser, info, `keys-${tag}@example.org`);
@@ -56,7 +56,7 @@ test("operators invite, change, switch off, and see how the server is", async ({
   const context = await browser.newContext({ storageState: STATE, viewport, colorScheme, isMobile, hasTouch, ignoreHTTPSErrors: true, baseURL: process.env.QUIRE_ADDRESS });
   const page = await context.newPage();
   const email = `managed-${tag}@example.org`;
-  const managed = await newcomer(browser, info, email);
+  const managed = await invited(browser, info, email);
   await page.goto("/operator/plans");
   const fresh = page.locator("section", { has: page.getByRole("heading", { name: "New plan" }) });
   await fresh.getByLabel("Name").fill(`plan-${tag}`);
@@ -105,7 +105,7 @@ test("everything can be reached with the keyboard, and what is in focus shows", 
   await page.keyboard.press("Tab");
   await expect(page.getByRole("link", { name: "Skip to content" })).toBeFocused();
   const seen = new Set();
-  for (let step = 0; step < 14; step += 1) {
+  for (let step = 0; step < 15; step += 1) {
     await page.keyboard.press("Tab");
     const at = await page.evaluate(() => {
       const element = document.activeElement;

@@ -1,9 +1,9 @@
 // Boxes and what is in them: from nothing to a first answer, and everything that can be done to files.
 
-import { expect, looksRight, makeBox, newcomer, samples, test, upload } from "./support.mjs";
+import { expect, invited, looksRight, makeBox, newcomer, samples, test, upload } from "./support.mjs";
 
 test("from nothing to a first answer", async ({ browser, tag }, info) => {
-  const page = await newcomer(browser, info, `first-${tag}@example.org`);
+  const page = await invited(browser, info, `first-${tag}@example.org`);
   await expect(page.getByRole("heading", { name: "Create your first box" })).toBeVisible();
   await looksRight(page, info, "no boxes");
   const box = await makeBox(page, "Machines");

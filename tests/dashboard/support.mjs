@@ -66,8 +66,8 @@ export async function signIn(page, email, password = PASSWORD) {
   await page.getByRole("button", { name: "Sign in", exact: true }).click();
 }
 
-/** An account of its own for a test, made through an invitation of the operator. */
-export async function newcomer(browser, info, email) {
+/** Somebody who follows the operator's invitation from page to page. */
+export async function invited(browser, info, email) {
   const context = await browser.newContext({ storageState: STATE, ignoreHTTPSErrors: true, baseURL: process.env.QUIRE_ADDRESS });
   const operator = await context.newPage();
   await operator.goto("/operator/users");
@@ -84,6 +84,25 @@ export async function newcomer(browser, info, email) {
   await page.getByRole("button", { name: "Create account" }).click();
   await expect(page.getByRole("heading", { name: "Boxes" })).toBeVisible();
   return page;
+}
+
+/** An account of its own for a test: the same invitation, sent and accepted without drawing a page. */
+export async function newcomer(browser, info, email) {
+  const operator = await browser.newContext({ storageState: STATE, ignoreHTTPSErrors: true, baseURL: process.env.QUIRE_ADDRESS });
+  const link = await send(operator, "/operator/users", "/operator/users", { email, plan: "standard" });
+  await operator.close();
+  const page = await another(browser, info);
+  const path = link.match(/id="fresh-link">[^<]*(\/welcome\?token=[^<]+)</)[1];
+  await send(page.context(), path, "/welcome", { token: path.split("=")[1], name: email.split("@")[0], password: PASSWORD });
+  return page;
+}
+
+/** Sends a form of a page as the page would; gives the text of what comes then. */
+async function send(context, page, action, fields) {
+  const csrf = (await (await context.request.get(page)).text()).match(/name="csrf" value="([^"]+)"/)[1];
+  const answer = await context.request.post(action, { form: { csrf, ...fields }, headers: { Origin: process.env.QUIRE_ADDRESS } });
+  expect(answer.ok(), `${action}: ${answer.status()}`).toBe(true);
+  return answer.text();
 }
 
 export async function makeBox(page, name) {
