@@ -5,7 +5,7 @@
 #
 # Starts a server of its own, with a certificate of an authority that is made here and that both tools are told to trust.
 # Fails on a grade below A, on any finding of testssl.sh above LOW and on any vulnerability that sslyze finds. What only a
-# public authority can give (revocation, stapling) does not count. Installs nothing: needs openssl, testssl (Debian:
+# public authority can give (revocation, stapling) does not count. Installs nothing: needs openssl, testssl 3.2 (Debian 13:
 # testssl.sh) and sslyze (PyPI; SSLYZE names it where it is not on the path). QUIRE_BINARY names another binary than
 # target/release/quire.
 set -euo pipefail

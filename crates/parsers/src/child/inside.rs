@@ -50,9 +50,9 @@ pub fn child_main_with(reader: Reader) -> ExitCode {
     if setpgid(Pid::from_raw(0), Pid::from_raw(0)).is_err() {
         return ExitCode::from(4);
     }
-    // Where it fails, the child is as urgent as before.
-    let _ = rustix::process::nice(STEP_BACK);
     let Some(request) = request() else { return ExitCode::from(2) };
+    // Somebody waits for a picture. Where it fails, the child is as urgent as before.
+    let _ = rustix::process::nice(if request.drawing.is_some() { STEP_BACK / 2 } else { STEP_BACK });
     let entered = match sandbox::enter(&request.limits) {
         Ok(entered) => entered,
         Err(why) => {

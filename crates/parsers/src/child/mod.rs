@@ -9,6 +9,7 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
+use std::pin::pin;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
@@ -187,6 +188,15 @@ impl Running {
         }
     }
 
+    /// The processor time that the child has had, if it asks for more right now; nothing where it waits for something else or the
+    /// system does not tell.
+    fn computed(&self) -> Option<Duration> {
+        let folder = PathBuf::from(format!("/proc/{}", self.child.id()?));
+        let mut threads = std::fs::read_dir(folder.join("task")).ok()?.flatten();
+        threads.find_map(|thread| Computed::of(&thread.path()).filter(|thread| thread.runnable))?;
+        Some(Computed::of(&folder)?.time)
+    }
+
     fn kill(&mut self) {
         // The id is gone once the child is waited for, so it cannot name a stranger. The child's first act is to lead a
         // group, which its own children cannot leave; before that it has none and is killed alone.
@@ -217,19 +227,65 @@ enum Outcome {
     Ended,
 }
 
-/// The time a child has: some to start with, more for each page it really reads.
+/// What Linux says of a process or thread.
+struct Computed {
+    runnable: bool,
+    time: Duration,
+}
+
+impl Computed {
+    /// From its folder below `/proc`.
+    fn of(folder: &Path) -> Option<Self> {
+        /// How Linux counts processor time for programs, on every machine.
+        const TICKS_PER_SECOND: u32 = 100;
+        let text = std::fs::read_to_string(folder.join("stat")).ok()?;
+        // Behind the name, which may hold anything: the state, ten numbers, and ticks in the program and in the kernel.
+        let mut fields = text.rsplit_once(')')?.1.split_whitespace();
+        let runnable = fields.next()? == "R";
+        let ticks = fields.skip(10).take(2).map(|ticks| ticks.parse::<u32>().ok()).sum::<Option<u32>>()?;
+        Some(Computed { runnable, time: Duration::from_secs(1) * ticks / TICKS_PER_SECOND })
+    }
+}
+
+/// The time a child has: some to start with, more for each page it really reads, and what others kept the processor from it.
 struct Clock {
     start: Instant,
     pages: u32,
     recognised: u32,
+    lent: Duration,
 }
 
 impl Clock {
+    fn new() -> Self {
+        Clock { start: Instant::now(), pages: 0, recognised: 0, lent: Duration::ZERO }
+    }
+
     fn end(&self, limits: &Limits) -> Instant {
+        self.start + self.earned(limits) + self.lent
+    }
+
+    fn earned(&self, limits: &Limits) -> Duration {
         let earned = limits.base_seconds
             + limits.seconds_per_page * f64::from(self.pages)
             + limits.seconds_per_ocr_page * f64::from(self.recognised);
-        self.start + Duration::from_secs_f64(earned.clamp(0.0, limits.total_seconds.max(0.0)))
+        Duration::from_secs_f64(earned.clamp(0.0, limits.total_seconds.max(0.0)))
+    }
+
+    /// The time in which the child wanted to compute and could not.
+    fn lacked(&self, running: &Running) -> Option<Duration> {
+        Some(self.start.elapsed().saturating_sub(running.computed()?))
+    }
+
+    /// Lends the time that the child lacked because the machine was busy. Gives whether that is more than before.
+    fn lend(&mut self, limits: &Limits, lacked: Option<Duration>) -> bool {
+        /// In times of what was earned: no file stays for ever.
+        const MOST: u32 = 3;
+        /// Less is the clock's own inaccuracy.
+        const LEAST: Duration = Duration::from_millis(200);
+        let lent = lacked.unwrap_or_default().min(self.earned(limits) * MOST);
+        let more = lent > self.lent + LEAST;
+        self.lent = self.lent.max(lent);
+        more
     }
 }
 
@@ -242,15 +298,19 @@ async fn listen(
     let Some(stdout) = running.child.stdout.take() else { return Outcome::Ended };
     let mut lines = BufReader::new(stdout.take(limits.reply_bytes));
     let longest = Conversation::longest_line(limits);
-    let mut clock = Clock { start: Instant::now(), pages: 0, recognised: 0 };
+    let mut clock = Clock::new();
     let mut line = Vec::new();
     loop {
         line.clear();
         let mut next = (&mut lines).take(longest);
-        let read = match timeout_at(clock.end(limits), next.read_until(b'\n', &mut line)).await {
-            Ok(Ok(read)) => read,
-            Ok(Err(_)) => return Outcome::Ended,
-            Err(_) => return Outcome::Failed(too_slow(&clock)),
+        let mut reading = pin!(next.read_until(b'\n', &mut line));
+        let read = loop {
+            match timeout_at(clock.end(limits), &mut reading).await {
+                Ok(Ok(read)) => break read,
+                Ok(Err(_)) => return Outcome::Ended,
+                Err(_) if clock.lend(limits, clock.lacked(running)) => {}
+                Err(_) => return Outcome::Failed(too_slow(&clock)),
+            }
         };
         // A line without an end is cut off, by the child's death or by our limits.
         if !line.ends_with(b"\n") {
@@ -336,5 +396,32 @@ fn cause_of_death(status: Option<ExitStatus>, words: &str, limits: &Limits) -> P
                 message: format!("the parser ended without an answer (code {code})"),
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_that_a_busy_machine_took_is_lent_up_to_a_bound() {
+        let limits = Limits { base_seconds: 10.0, ..Limits::default() };
+        let mut clock = Clock::new();
+        let seconds = Duration::from_secs;
+        assert!(!clock.lend(&limits, None), "it waits for something else");
+        assert!(!clock.lend(&limits, Some(Duration::from_millis(50))), "it had all of its time");
+        assert!(clock.lend(&limits, Some(seconds(6))));
+        assert!(!clock.lend(&limits, Some(seconds(6))), "that was lent already");
+        assert!(clock.lend(&limits, Some(seconds(11))));
+        assert_eq!(clock.end(&limits), clock.start + seconds(21));
+        assert!(clock.lend(&limits, Some(seconds(500))));
+        assert_eq!(clock.end(&limits), clock.start + seconds(40), "no file stays for ever");
+        assert!(!clock.lend(&limits, Some(seconds(900))));
+    }
+
+    #[test]
+    fn a_thread_that_computes_is_known_to() {
+        assert!(Computed::of(Path::new("/proc/thread-self")).unwrap().runnable);
+        assert!(Computed::of(Path::new("/proc/self/fd")).is_none());
     }
 }
