@@ -48,6 +48,11 @@ impl Place {
         format!("00-{}-{}-{:02x}", hex(&self.trace), hex(&self.span), u8::from(self.kept))
     }
 
+    /// Does some work here that waits for nothing.
+    pub fn within<T>(self, work: impl FnOnce() -> T) -> T {
+        HERE.sync_scope(self, work)
+    }
+
     /// Does some work here.
     pub async fn around<F: Future>(self, work: F) -> F::Output {
         HERE.scope(self, work).await
@@ -122,6 +127,7 @@ mod tests {
         assert_eq!(here(), None);
         let place = Place::new(true);
         assert_eq!(place.around(async { here() }).await, Some(place));
+        assert_eq!(place.within(here), Some(place));
         let mut later = None;
         place.around(async { later = Some(carried(async { here() })) }).await;
         assert_eq!(later.unwrap().await, Some(place));

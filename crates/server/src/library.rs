@@ -13,6 +13,7 @@ use engine::{
         },
         index::{Index, Removed},
     },
+    trace,
 };
 use jiff::Timestamp;
 use parking_lot::Mutex;
@@ -161,13 +162,13 @@ impl Library {
     /// of it on the disk. Once begun it is done to its end, also where whoever asked for it has gone.
     pub async fn delete(self: &Arc<Self>, writing: &Writing, file: FileId) -> Result<Option<Receipt>, Fault> {
         let (library, writing) = (self.clone(), *writing);
-        let deleting = tokio::spawn(async move {
+        let deleting = trace::carried(async move {
             let _claimed = library.claim(writing.box_id(), file).await?;
             let Some(deletion) = library.catalog.begin_delete(&writing, file).await? else { return Ok(None) };
             library.tell(FileRecord { status: FileStatus::Deleting, ..deletion.file.clone() });
             library.finish_delete(deletion).await.map(Some)
         });
-        deleting.await.map_err(Fault::internal)?
+        tokio::spawn(deleting).await.map_err(Fault::internal)?
     }
 
     /// The rest of a deletion that was begun, by whoever has claimed the file; done twice it does nothing.
@@ -220,14 +221,14 @@ impl Library {
     /// done to its end: by this, or by whoever looks for deletions to finish.
     pub async fn delete_box(self: &Arc<Self>, owning: &Owning) -> Result<DeletedBox, Fault> {
         let (library, owning) = (self.clone(), *owning);
-        let deleting = tokio::spawn(async move {
+        let deleting = trace::carried(async move {
             let totals =
                 library.catalog.totals(&[*owning.managing().reading()]).await?.pop().unwrap_or_default();
             library.catalog.begin_delete_box(&owning).await?;
             library.finish_delete_box(owning.box_id()).await?;
             Ok(DeletedBox { totals })
         });
-        deleting.await.map_err(Fault::internal)?
+        tokio::spawn(deleting).await.map_err(Fault::internal)?
     }
 
     /// Whoever changes the content of the box has claimed it, and is waited for; whoever comes later sees that it is going

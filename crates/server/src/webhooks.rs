@@ -97,7 +97,7 @@ async fn send_due(app: &App, now: Timestamp, sending: &mut Sending) -> Result<us
     for delivery in taken {
         let (app, outside) = (app.clone(), outside.clone());
         sending.spawn(async move {
-            let mut span = app.spans.begin("webhook", Kind::Client);
+            let mut span = app.spans.below(delivery.trace, "webhook", Kind::Client);
             span.set("quire.event", delivery.event.to_string());
             let (attempted, next) = span.around(attempt(&outside, &delivery, timeout, now)).await;
             span.set("http.response.status_code", attempted.status);
@@ -189,6 +189,7 @@ mod tests {
             secrets: vec![WebhookSecret(secret.into())],
             body: r#"{"type":"file.ready"}"#.into(),
             tries: 0,
+            trace: None,
         }
     }
 

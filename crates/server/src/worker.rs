@@ -16,11 +16,15 @@ use engine::{
         catalog::{FileProgress, Job, JobOutcome},
         parser::{FailureKind, ParseFailure},
     },
+    trace,
 };
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
-use crate::library::Library;
+use crate::{
+    app::spans::{Kind, Spans},
+    library::Library,
+};
 
 /// How long an idle worker waits before it looks for work that nobody told it of (a retry that came due).
 const IDLE: Duration = Duration::from_secs(1);
@@ -33,7 +37,13 @@ const TRIES: u32 = 4;
 const DEATHS: u32 = 3;
 
 /// Works until shutdown; what is in progress then is given back to the queue.
-pub async fn run(library: Arc<Library>, ingest: Ingest, name: String, shutdown: CancellationToken) {
+pub async fn run(
+    library: Arc<Library>,
+    ingest: Ingest,
+    spans: Spans,
+    name: String,
+    shutdown: CancellationToken,
+) {
     while !shutdown.is_cancelled() {
         let woken = library.wake.notified();
         // Reading a file makes its index grow: it waits, like uploads, for room on the disk.
@@ -42,10 +52,14 @@ pub async fn run(library: Arc<Library>, ingest: Ingest, name: String, shutdown: 
             false => Ok(None),
         };
         let worked = match claimed {
-            Ok(Some(job)) => tokio::select! {
-                () = work(&library, &ingest, &job, &name) => true,
-                () = shutdown.cancelled() => return give_back(&library, &job, &name).await,
-            },
+            Ok(Some(job)) => {
+                let mut span = spans.below(job.trace, "ingest", Kind::Internal);
+                span.set("gen_ai.data_source.id", job.box_id.to_string());
+                tokio::select! {
+                    () = span.around(work(&library, &ingest, &job, &name)) => true,
+                    () = shutdown.cancelled() => return give_back(&library, &job, &name).await,
+                }
+            }
             Ok(None) => false,
             Err(fault) => {
                 tracing::error!(error = ?fault, "Could not look for work");
@@ -116,7 +130,8 @@ async fn process(library: &Arc<Library>, ingest: &Ingest, job: &Job, worker: &st
         let indexing = {
             let (library, ingest, job) = (library.clone(), ingest.clone(), job.clone());
             let (worker, progress) = (worker.to_string(), progress.get());
-            tokio::spawn(async move { index(&library, &ingest, &job, &worker, embedded, progress).await })
+            let indexing = async move { index(&library, &ingest, &job, &worker, embedded, progress).await };
+            tokio::spawn(trace::carried(indexing))
         };
         let (fault, embedded) = match indexing.await.map_err(Fault::internal)?? {
             Indexing::Done(written) => return Ok(written),

@@ -158,7 +158,13 @@ fn start_workers(app: &App, ingest: &Ingest, shutdown: &CancellationToken) -> Ta
     let tracker = TaskTracker::new();
     for number in 1..=if wanted == 0 { cores } else { wanted } {
         let name = format!("{}-{number}", app.catalog.node());
-        tracker.spawn(worker::run(app.library.clone(), ingest.clone(), name, shutdown.clone()));
+        tracker.spawn(worker::run(
+            app.library.clone(),
+            ingest.clone(),
+            app.spans.clone(),
+            name,
+            shutdown.clone(),
+        ));
     }
     let (app, ingest, shutdown) = (app.clone(), ingest.clone(), shutdown.clone());
     tracker.spawn(async move { reindex::run(&app.library, &ingest, &app.search, shutdown).await });

@@ -131,8 +131,13 @@ impl TestApp {
         let address = listener.local_addr().unwrap();
         let shutdown = app.shutdown.clone();
         let service = Service::of(&app, site::router(&app), folder.path()).unwrap();
-        let worker =
-            worker::run(app.library.clone(), assembled.ingest.clone(), "test".into(), shutdown.clone());
+        let worker = worker::run(
+            app.library.clone(),
+            ingest.clone(),
+            app.spans.clone(),
+            "test".into(),
+            shutdown.clone(),
+        );
         let worker = tokio::spawn(async move {
             worker.await;
             drop(assembled);

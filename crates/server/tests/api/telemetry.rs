@@ -3,9 +3,10 @@
 use std::sync::{Arc, Mutex};
 
 use axum::{Json, Router, extract::State, http::HeaderMap, routing::post};
+use jiff::Timestamp;
 use reqwest::Method;
 use serde_json::{Value, json};
-use server::config::AnswererKind;
+use server::{config::AnswererKind, webhooks::deliver};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -16,12 +17,13 @@ use crate::{
 const PARENT: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
 const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
 
-/// A collector, and a language model beside it, that remember what they are sent.
+/// A collector, and beside it a language model and the receiver of a webhook, that remember what they are sent.
 #[derive(Clone, Default)]
 struct Receiver {
     traces: Arc<Mutex<Vec<Value>>>,
     metrics: Arc<Mutex<Vec<Value>>>,
     asked: Arc<Mutex<Vec<HeaderMap>>>,
+    told: Arc<Mutex<Vec<(HeaderMap, Value)>>>,
 }
 
 impl Receiver {
@@ -47,6 +49,12 @@ impl Receiver {
                 }),
             )
             .route("/v1/chat/completions", post(model))
+            .route(
+                "/hook",
+                post(|State(receiver): State<Receiver>, headers: HeaderMap, Json(body): Json<Value>| async move {
+                    receiver.told.lock().unwrap().push((headers, body));
+                }),
+            )
             .with_state(receiver.clone());
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -81,6 +89,7 @@ async fn started(queries: bool, upstream: bool) -> (TestApp, Receiver) {
     config.telemetry.endpoint = url.clone();
     config.telemetry.headers = "x-collector-key=secret".into();
     config.telemetry.queries = queries;
+    (config.webhooks.enabled, config.webhooks.private_addresses) = (true, true);
     if upstream {
         config.answerer.kind = AnswererKind::Upstream;
         config.answerer.url = format!("{url}/v1");
@@ -170,4 +179,46 @@ async fn a_language_model_is_told_which_trace_it_works_for() {
     assert_eq!(attribute(chat, "gen_ai.operation.name"), "chat");
     assert_eq!(attribute(chat, "gen_ai.input.messages"), "How long does the warranty of the machine last?");
     assert!(attribute(chat, "gen_ai.usage.output_tokens").is_string());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_webhook_is_told_which_trace_its_event_comes_from() {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let (app, receiver) = started(false, false).await;
+    let (_, box_id, key) = app.owner().await;
+    let hook = format!("{}/hook", app.app.config.telemetry.endpoint);
+    let made =
+        app.post("/webhooks", &key, json!({"url": hook, "events": ["file.ready", "file.deleted"]})).await;
+    assert_eq!(made.status, 201, "{made:?}");
+    let traced =
+        |method: Method, path: &str| app.request(method, path, Some(&key)).header("traceparent", PARENT);
+    let body = json!({"name": "warranty.md", "text": WARRANTY});
+    let upload = traced(Method::POST, &format!("/boxes/{box_id}/files")).json(&body).send().await.unwrap();
+    let id = Answer::of(upload).await.body["data"]["fileId"].as_str().unwrap().to_string();
+    app.settled(&key, &id).await;
+    traced(Method::DELETE, &format!("/files/{id}")).send().await.unwrap();
+    // What nobody else's trace is about begins one of its own.
+    app.text_file(box_id, &key, "other.md", "Some text.").await;
+    while deliver(&app.app, Timestamp::now()).await.unwrap() > 0 {}
+    // A file is ready a moment before the span of its reading ends.
+    while receiver.spans().iter().filter(|span| span["name"] == "ingest").count() < 2 {
+        flush(&app).await;
+    }
+    let (told, spans) = (receiver.told.lock().unwrap().clone(), receiver.spans());
+    let span = |id: &Value| {
+        spans.iter().find(|span| &span["spanId"] == id).unwrap_or_else(|| panic!("no {id} in {spans:?}"))
+    };
+    for (file, event, above, of_caller) in [
+        ("warranty.md", "file.ready", "ingest", true),
+        ("warranty.md", "file.deleted", "DELETE /api/public/v1/files/{file_id}", true),
+        ("other.md", "file.ready", "ingest", false),
+    ] {
+        let is_it = |body: &Value| body["type"] == event && body["data"]["name"] == file;
+        let (headers, _) = told.iter().find(|(_, body)| is_it(body)).unwrap_or_else(|| panic!("{told:?}"));
+        let sent: Vec<_> = headers["traceparent"].to_str().unwrap().split('-').collect();
+        let webhook = span(&json!(sent[2]));
+        assert_eq!((&webhook["name"], &webhook["traceId"]), (&json!("webhook"), &json!(sent[1])));
+        assert_eq!(sent[1] == TRACE, of_caller, "{event} of {file}: {sent:?}");
+        assert_eq!(span(&webhook["parentSpanId"])["name"], above, "{webhook}");
+    }
 }

@@ -12,6 +12,7 @@ use std::{
 use engine::{
     Fault, Reason,
     blocking::{self, Stop},
+    trace,
 };
 use tokio::sync::oneshot;
 
@@ -181,10 +182,15 @@ impl Database {
         write: impl FnOnce(&Transaction<'_>) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, Fault> {
         let (sender, receiver) = oneshot::channel();
+        let here = trace::here();
         let run: Run = Box::new(move |transaction| {
             let result = transaction.map_err(Fault::from).and_then(|transaction| {
+                let write = || match here {
+                    Some(place) => place.within(|| write(transaction)),
+                    None => write(transaction),
+                };
                 // One piece of work that panics is refused; the thread goes on with the others.
-                let written = catch_unwind(AssertUnwindSafe(|| write(transaction)));
+                let written = catch_unwind(AssertUnwindSafe(write));
                 written.unwrap_or_else(|panic| Err(Fault::internal(said(&*panic))))
             });
             let keep = result.is_ok();

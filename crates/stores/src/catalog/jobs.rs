@@ -113,7 +113,7 @@ fn claim(transaction: &Transaction<'_>, worker: &str, now: Timestamp) -> Result<
     let box_id: BoxId = turn.parse(0)?;
     let sql = format!(
         "select j.id, j.file_id, coalesce(f.next_name, f.name), coalesce(f.next_sha256, f.sha256), j.failures, j.starts,
-         case when j.starts > j.failures then 1 else f.interrupted end from jobs j join files f on f.id = j.file_id
+         case when j.starts > j.failures then 1 else f.interrupted end, j.trace from jobs j join files f on f.id = j.file_id
          where j.box_id = $1 and j.worker is null and j.due_at <= $2 order by j.due_at, j.id limit 1{}",
         transaction.skipping_taken("j")
     );
@@ -141,6 +141,7 @@ fn claim(transaction: &Transaction<'_>, worker: &str, now: Timestamp) -> Result<
         failures: number(4)?,
         starts: number(5)?.saturating_add(1),
         interrupted: row.integer(6)? != 0,
+        trace: row.trace(7)?,
     }))
 }
 

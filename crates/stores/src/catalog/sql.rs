@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use engine::seams::catalog::Email;
+use engine::{seams::catalog::Email, trace::Place};
 use jiff::Timestamp;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 
@@ -40,6 +40,11 @@ impl From<String> for Value {
 impl From<Timestamp> for Value {
     fn from(time: Timestamp) -> Self {
         Value::Integer(time.as_millisecond())
+    }
+}
+impl From<Place> for Value {
+    fn from(place: Place) -> Self {
+        Value::Text(place.traceparent())
     }
 }
 impl<K: engine::ids::Kind> From<engine::ids::Id<K>> for Value {
@@ -98,6 +103,11 @@ impl Row {
     pub(crate) fn time(&self, column: usize) -> Result<Timestamp, Error> {
         let millisecond = self.integer(column)?;
         Timestamp::from_millisecond(millisecond).map_err(|wrong| Error::Corrupt(wrong.to_string()))
+    }
+
+    /// Where in a trace something belongs, if that is known.
+    pub(crate) fn trace(&self, column: usize) -> Result<Option<Place>, Error> {
+        Ok(self.optional(column, |row, column| Ok(Place::parse(row.text(column)?)))?.flatten())
     }
 
     /// `None` for a null column, else what `read` makes of it.

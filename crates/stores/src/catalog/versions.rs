@@ -9,6 +9,7 @@ use engine::{
     bounds::{Bound, Bounds},
     ids::{BoxId, FileId, JobId},
     seams::catalog::{EventKind, FileRecord, FileStatus, Job, JobOutcome, NewFile, UploadOutcome, Uploaded},
+    trace,
 };
 use jiff::Timestamp;
 
@@ -204,8 +205,9 @@ pub(super) fn enqueue(
     transaction.execute(begun, &[file.into()])?;
     transaction.execute("delete from jobs where file_id = $1", &[file.into()])?;
     transaction.execute(
-        "insert into jobs (id, file_id, box_id, due_at, failures, starts, created_at) values ($1, $2, $3, $4, 0, 0, $4)",
-        &[JobId::generate().into(), file.into(), box_id.into(), now.into()],
+        "insert into jobs (id, file_id, box_id, due_at, failures, starts, created_at, trace)
+         values ($1, $2, $3, $4, 0, 0, $4, $5)",
+        &[JobId::generate().into(), file.into(), box_id.into(), now.into(), trace::here().into()],
     )?;
     Ok(())
 }

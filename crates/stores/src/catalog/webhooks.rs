@@ -10,6 +10,7 @@ use engine::{
     seams::catalog::{
         AttemptRecord, Attempted, Delivery, EventKind, NewWebhook, Next, Webhook, WebhookSecret, Webhooks,
     },
+    trace,
 };
 use jiff::Timestamp;
 
@@ -147,8 +148,8 @@ impl Webhooks for Sql {
                 }
                 let number = i64::try_from(number).unwrap_or(i64::MAX);
                 let sql = "insert into deliveries (id, webhook_id, event_id, kind, box_id, subject, seq, body, created_at,
-                           due_at, tries)
-                           select $1, d.webhook_id, d.event_id, d.kind, d.box_id, d.subject, $2, d.body, $3, $3, 0
+                           due_at, tries, trace)
+                           select $1, d.webhook_id, d.event_id, d.kind, d.box_id, d.subject, $2, d.body, $3, $3, 0, d.trace
                            from delivery_attempts a join deliveries d on d.id = a.delivery_id
                            where a.webhook_id = $4 and a.number = $5";
                 let values = [
@@ -292,8 +293,8 @@ pub(super) fn emit(transaction: &Transaction<'_>, event: &Event<'_>) -> Result<(
             "type": event.kind.as_str(), "timestamp": now.to_string(), "data": event.data,
         });
         transaction.execute(
-            "insert into deliveries (id, webhook_id, event_id, kind, box_id, subject, seq, body, created_at, due_at, tries)
-             values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9, 0)",
+            "insert into deliveries (id, webhook_id, event_id, kind, box_id, subject, seq, body, created_at, due_at, tries, trace)
+             values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9, 0, $10)",
             &[
                 DeliveryId::generate().into(),
                 row.text(0)?.into(),
@@ -304,6 +305,7 @@ pub(super) fn emit(transaction: &Transaction<'_>, event: &Event<'_>) -> Result<(
                 next_place(transaction)?.into(),
                 body.to_string().into(),
                 now.into(),
+                trace::here().into(),
             ],
         )?;
     }
@@ -334,7 +336,7 @@ fn take(
                  where w.id = deliveries.webhook_id and m.box_id = deliveries.box_id and m.role in ('admin', 'owner'))";
     transaction.execute(lost, &[now.into()])?;
     // Whoever has as many under way as one account may have is passed over until some of them are done.
-    let sql = "select d.id, d.event_id, w.url, d.body, d.tries, w.secret, w.old_secret, w.old_until, w.user_id
+    let sql = "select d.id, d.event_id, w.url, d.body, d.tries, w.secret, w.old_secret, w.old_until, w.user_id, d.trace
                from deliveries d join webhooks w on w.id = d.webhook_id join users u on u.id = w.user_id
                where d.done_at is null and w.disabled_at is null and u.disabled_at is null and d.due_at <= $1
                and (d.taken_until is null or d.taken_until <= $1) and w.user_id not in
@@ -369,6 +371,7 @@ fn take(
             secrets,
             body: row.text(3)?.to_string(),
             tries: u32::try_from(row.integer(4)?).unwrap_or(u32::MAX),
+            trace: row.trace(9)?,
         });
     }
     Ok(taken)

@@ -10,6 +10,7 @@ use crate::{
     Fault,
     access::Writing,
     ids::{BoxId, FileId, JobId},
+    trace::Place,
 };
 
 /// A file to be read, claimed by one worker.
@@ -32,6 +33,8 @@ pub struct Job {
     /// Work on the file was cut off since it was last read, so the index may hold a version that the catalog does not
     /// know of.
     pub interrupted: bool,
+    /// The trace of whoever asked for it.
+    pub trace: Option<Place>,
 }
 
 impl Job {

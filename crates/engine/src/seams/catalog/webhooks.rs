@@ -10,6 +10,7 @@ use crate::{
     Fault,
     access::Acting,
     ids::{BoxId, DeliveryId, EventId, WebhookId},
+    trace::Place,
 };
 
 /// What can happen.
@@ -133,6 +134,8 @@ pub struct Delivery {
     pub body: String,
     /// Attempts so far.
     pub tries: u32,
+    /// The trace of what happened.
+    pub trace: Option<Place>,
 }
 
 /// How an attempt to deliver an event went.
