@@ -8,6 +8,8 @@
 //! none of which a stateless server behind our own limits, charges and error layer has a use for.
 
 mod era;
+#[cfg(debug_assertions)]
+mod fixtures;
 mod read;
 mod tools;
 
@@ -15,7 +17,7 @@ use std::sync::Arc;
 
 use axum::{
     Json, Router,
-    body::Body,
+    body::Bytes,
     extract::{Request, State},
     http::{HeaderMap, StatusCode, Uri, header},
     response::{IntoResponse, Response},
@@ -58,7 +60,10 @@ const INSTRUCTIONS: &str = "Search the user's documents with `search`, read what
 
 /// The routes, below the base path.
 pub(super) fn router() -> Router<App> {
-    Router::new().route("/mcp", post(in_all_boxes)).route("/boxes/{box_id}/mcp", post(in_box))
+    let router = Router::new().route("/mcp", post(in_all_boxes)).route("/boxes/{box_id}/mcp", post(in_box));
+    #[cfg(debug_assertions)]
+    let router = router.merge(fixtures::router());
+    router
 }
 
 /// Who calls, and what tools reach.
@@ -129,27 +134,31 @@ impl Refusal {
 
 impl Call {
     async fn answer(&self, request: Request) -> Result<Response, Fault> {
+        let (headers, bytes) = self.read(request).await?;
+        Ok(self.reply(&headers, &bytes).await)
+    }
+
+    async fn read(&self, request: Request) -> Result<(HeaderMap, Bytes), Fault> {
         let (head, body) = request.into_parts();
         must_be_own_origin(&head.headers, self.app.config.http.public_url.as_deref())?;
-        let message = match self.read(body).await? {
+        Ok((head.headers, body::read_json(&self.app, body).await?))
+    }
+
+    async fn reply(&self, headers: &HeaderMap, bytes: &[u8]) -> Response {
+        let message = match Message::parse(bytes) {
             Ok(message) => message,
-            Err(refusal) => return Ok(refusal.respond(&Value::Null)),
+            Err(refusal) => return refusal.respond(&Value::Null),
         };
         // Notifications, and answers to questions that we never ask.
-        let Some(id) = &message.id else { return Ok(StatusCode::ACCEPTED.into_response()) };
-        let answered = match Era::of(&head.headers, &message) {
+        let Some(id) = &message.id else { return StatusCode::ACCEPTED.into_response() };
+        let answered = match Era::of(headers, &message) {
             Ok(era) => self.traced(era, &message).await,
             Err(refusal) => Err(refusal),
         };
-        Ok(match answered {
-            Ok(result) => Json(json!({"jsonrpc": "2.0", "id": id, "result": result})).into_response(),
+        match answered {
+            Ok(result) => Json(completed(id, &result)).into_response(),
             Err(refusal) => refusal.respond(id),
-        })
-    }
-
-    async fn read(&self, body: Body) -> Result<Result<Message, Refusal>, Fault> {
-        let bytes = body::read_json(&self.app, body).await?;
-        Ok(Message::parse(&bytes))
+        }
     }
 
     /// Answers in a span of its own, below the one that the client names in the message, if it does.
@@ -169,13 +178,9 @@ impl Call {
 
     async fn dispatch(&self, era: Era, message: &Message) -> Result<Value, Refusal> {
         match (message.method.as_str(), era) {
-            ("initialize", Era::Legacy) => Ok(initialized(&message.params)),
+            ("initialize", Era::Legacy) => Ok(initialized(&message.params, capabilities())),
             ("ping", Era::Legacy) => Ok(json!({})),
-            ("server/discover", Era::Modern) => Ok(era.cached(json!({
-                "supportedVersions": era::SUPPORTED,
-                "capabilities": capabilities(),
-                "instructions": INSTRUCTIONS,
-            }))),
+            ("server/discover", Era::Modern) => Ok(discovered(era, capabilities())),
             ("tools/list", era) => {
                 Ok(era.cached(json!({"tools": tools::list(self.only.is_some(), self.caller.permissions)})))
             }
@@ -237,7 +242,7 @@ pub(super) fn read(bytes: &[u8]) {
     if let Ok(message) = Message::parse(bytes) {
         let _ = (
             Era::of(&HeaderMap::new(), &message).map_err(|refusal| refusal.code),
-            initialized(&message.params),
+            initialized(&message.params, capabilities()),
         );
     }
 }
@@ -272,6 +277,11 @@ impl Message {
     }
 }
 
+/// A result, in the message that it is sent in.
+fn completed(id: &Value, result: &Value) -> Value {
+    json!({"jsonrpc": "2.0", "id": id, "result": result})
+}
+
 fn capabilities() -> Value {
     json!({"tools": {}, "resources": {}, "prompts": {}})
 }
@@ -281,11 +291,17 @@ fn server_info() -> Value {
 }
 
 /// The answer to `initialize`: the version asked for where we know it, else the newest that begins in this way.
-fn initialized(params: &Map<String, Value>) -> Value {
+fn initialized(params: &Map<String, Value>, capabilities: Value) -> Value {
     let asked = params.get("protocolVersion").and_then(Value::as_str).unwrap_or_default();
     let version = era::LEGACY.iter().find(|known| **known == asked).unwrap_or(&era::LEGACY[0]);
-    json!({"protocolVersion": version, "capabilities": capabilities(), "serverInfo": server_info(),
+    json!({"protocolVersion": version, "capabilities": capabilities, "serverInfo": server_info(),
         "instructions": INSTRUCTIONS})
+}
+
+/// The answer to `server/discover`.
+fn discovered(era: Era, capabilities: Value) -> Value {
+    era.cached(json!({"supportedVersions": era::SUPPORTED, "capabilities": capabilities,
+        "instructions": INSTRUCTIONS}))
 }
 
 /// A page of somebody else's in a browser must not reach a server through its visitor. The name that the request itself gives
