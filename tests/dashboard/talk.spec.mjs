@@ -41,6 +41,27 @@ test("a conversation is kept, continued, renamed and deleted", async ({ browser,
   await page.getByLabel("Title").fill("About the warranty");
   await page.getByRole("button", { name: "Rename" }).click();
   await expect(page.getByRole("heading", { name: "About the warranty" })).toBeVisible();
+
+  await page.getByText("Share", { exact: true }).click();
+  await page.getByRole("button", { name: "Share with this box" }).click();
+  await expect(page.locator(".notice")).toContainText("Everybody in this box can now read");
+  await page.getByText("Share", { exact: true }).click();
+  const link = await page.locator("#shared-link").textContent();
+  await looksRight(page, info, "a conversation that is shared");
+  await page.goto(link);
+  await expect(page.locator(".turn")).toHaveCount(6);
+  await expect(page.getByText("who shared it with this box")).toBeVisible();
+  await expect(page.getByLabel("Your question")).toHaveCount(0);
+  await page.locator(".turn.answer a.cite").first().click();
+  await expect(page.getByRole("dialog").locator("mark", { hasText: "two years" })).toBeVisible();
+  await page.goto(link);
+  await looksRight(page, info, "a shared conversation");
+  await page.getByRole("link", { name: "Continue it" }).click();
+  await page.getByText("Share", { exact: true }).click();
+  await page.getByRole("button", { name: "Stop sharing" }).click();
+  await expect(page.locator(".notice")).toHaveText("The conversation is yours alone again.");
+  expect((await page.goto(link)).status()).toBe(404);
+  await page.goto(first);
   await page.getByText("Rename or delete").click();
   await page.getByRole("button", { name: "Delete conversation" }).click();
   await expect(page.locator(".notice")).toHaveText("The conversation has been deleted.");

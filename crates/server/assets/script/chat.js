@@ -26,17 +26,9 @@ function drawThumb() {
   return drawing;
 }
 
-function asking() {
-  const chat = document.querySelector("[data-chat]");
-  if (!chat) return;
-  const form = chat.querySelector("[data-ask]"), turns = chat.querySelector("[data-turns]");
-  const input = form.elements.question, button = form.querySelector("[data-send]"), halt = form.querySelector("[data-stop]");
-  const hello = chat.querySelector("[data-hello]");
-  const place = `chat ${chat.dataset.chat}`;
-  /** What was said: {role, content, citations, note, gone}. */
-  let messages = [];
-  let conversation = chat.dataset.conversation ?? null;
-  let stop = null;
+/** The turns of a conversation on the page. What `after` adds to an answer stands below it. */
+function turnsOf(chat, after = () => {}) {
+  const turns = chat.querySelector("[data-turns]");
 
   const placeOf = (citation, page) =>
     `${chat.dataset.files}/${citation.fileId}${page ? `/pages/${citation.page}?` : `?page=${citation.page}&`}start=${citation.start}&end=${citation.end}`;
@@ -46,6 +38,55 @@ function asking() {
     link.dataset.page = placeOf(citation, true);
     return link;
   };
+
+  /** The text with its numbers in brackets made links, where what they stand for is known. */
+  const render = (turn, message) => {
+    const { content, citations = [], note, gone } = message;
+    const known = new Map(citations.map((citation) => [String(citation.index), citation]));
+    const cite = (number) => known.has(number) ? linkTo(known.get(number), { className: "cite", textContent: `[${number}]` }) : null;
+    turn.replaceChildren(...markdown(content, cite));
+    if (citations.length > 0) {
+      const sources = citations.map((citation) => make("li", {}, make("span", { className: "number", textContent: `[${citation.index}]` }), " ",
+        linkTo(citation, { textContent: `${citation.fileName}, page ${citation.page}` }), " ", make("q", { textContent: citation.quote, dir: "auto" })));
+      const list = make("ol", { className: "sources" }, ...sources);
+      list.setAttribute("aria-label", "Sources");
+      turn.append(list);
+    }
+    if (gone) turn.append(make("p", { className: "faint", textContent: "A file that this answer cited was deleted, and the answer with it." }));
+    if (note) turn.append(make("p", { className: "faint small note", textContent: note }));
+    after(turn, message);
+  };
+
+  const add = (message) => {
+    const mine = message.role === "user";
+    const turn = make("li", { className: mine ? "turn mine" : "turn answer", dir: "auto" });
+    if (mine) turn.textContent = message.content; else render(turn, message);
+    turns.append(turn);
+    return turn;
+  };
+
+  return { add, render };
+}
+
+/** A conversation that somebody else has shared. */
+function sharedTalk() {
+  const chat = document.querySelector("[data-shared]");
+  if (!chat) return;
+  const { add } = turnsOf(chat);
+  for (const message of JSON.parse(chat.dataset.said)) add(message);
+}
+
+function asking() {
+  const chat = document.querySelector("[data-chat]");
+  if (!chat) return;
+  const form = chat.querySelector("[data-ask]");
+  const input = form.elements.question, button = form.querySelector("[data-send]"), halt = form.querySelector("[data-stop]");
+  const hello = chat.querySelector("[data-hello]");
+  const place = `chat ${chat.dataset.chat}`;
+  /** What was said: {role, content, citations, note, gone}. */
+  let messages = [];
+  let conversation = chat.dataset.conversation ?? null;
+  let stop = null;
 
   /** Which answers can be rated, and how they were: in this tab only, by their place. */
   const ratings = () => `ratings ${conversation ?? place}`;
@@ -86,31 +127,13 @@ function asking() {
     return row;
   };
 
-  /** The text with its numbers in brackets made links, where what they stand for is known. */
-  const render = (turn, message) => {
-    const { content, citations = [], note, gone } = message;
-    const known = new Map(citations.map((citation) => [String(citation.index), citation]));
-    const cite = (number) => known.has(number) ? linkTo(known.get(number), { className: "cite", textContent: `[${number}]` }) : null;
-    turn.replaceChildren(...markdown(content, cite));
-    if (citations.length > 0) {
-      const sources = citations.map((citation) => make("li", {}, make("span", { className: "number", textContent: `[${citation.index}]` }), " ",
-        linkTo(citation, { textContent: `${citation.fileName}, page ${citation.page}` }), " ", make("q", { textContent: citation.quote, dir: "auto" })));
-      const list = make("ol", { className: "sources" }, ...sources);
-      list.setAttribute("aria-label", "Sources");
-      turn.append(list);
-    }
-    if (gone) turn.append(make("p", { className: "faint", textContent: "A file that this answer cited was deleted, and the answer with it." }));
-    if (note) turn.append(make("p", { className: "faint small note", textContent: note }));
+  const { add, render } = turnsOf(chat, (turn, message) => {
     if (message.id && chat.dataset.rate && !turn.classList.contains("waiting")) turn.append(rateRow(message));
-  };
+  });
 
   const addTurn = (message) => {
     hello?.remove();
-    const mine = message.role === "user";
-    const turn = make("li", { className: mine ? "turn mine" : "turn answer", dir: "auto" });
-    if (mine) turn.textContent = message.content; else render(turn, message);
-    turns.append(turn);
-    return turn;
+    return add(message);
   };
 
   /** The end of the page: the newest answer stands above the ask bar there. */

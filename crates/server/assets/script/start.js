@@ -9,6 +9,7 @@ live();
 uploads();
 searching();
 asking();
+sharedTalk();
 fromHits();
 playing();
 showQuote(document);

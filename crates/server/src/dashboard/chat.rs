@@ -42,6 +42,8 @@ struct ChatPage {
     kept: Option<u32>,
     /// Those that the visitor has had, latest first.
     past: Vec<Line>,
+    /// Where this server is reached.
+    address: Origin,
     /// The one that goes on.
     current: Option<Line>,
     /// What was said in it, as JSON.
@@ -54,7 +56,12 @@ struct ChatPage {
     empty: bool,
 }
 
-async fn render(app: &App, at: InBox<Reading>, current: Option<(ConversationRecord, Vec<Turn>)>) -> Shown {
+async fn render(
+    app: &App,
+    address: Origin,
+    at: InBox<Reading>,
+    current: Option<(ConversationRecord, Vec<Turn>)>,
+) -> Shown {
     let past = conversations::of_visitor(app, &at).await?;
     let totals = app.catalog.totals(&[at.right]).await?;
     let said = current.as_ref().map_or_else(String::new, |(_, turns)| conversations::said(turns));
@@ -62,6 +69,7 @@ async fn render(app: &App, at: InBox<Reading>, current: Option<(ConversationReco
         frame: Frame::new(app, &at.who.0, format!("Chat · {}", at.here.name), Place::Boxes),
         kept: conversations::are_kept(app).then_some(app.config.accounts.conversation_days),
         past: past.into_iter().map(Line::of).collect(),
+        address,
         current: current.map(|(record, _)| Line::of(record)),
         said,
         quotes: app.config.answerer.kind == AnswererKind::Extractive,
@@ -72,20 +80,20 @@ async fn render(app: &App, at: InBox<Reading>, current: Option<(ConversationReco
 }
 
 /// A new conversation.
-pub(super) async fn show(State(app): State<App>, at: InBox<Reading>) -> Shown {
-    render(&app, at, None).await
+pub(super) async fn show(State(app): State<App>, address: Origin, at: InBox<Reading>) -> Shown {
+    render(&app, address, at, None).await
 }
 
 /// An earlier one, to continue.
 pub(super) async fn continued(
     State(app): State<App>,
+    address: Origin,
     at: InBox<Reading>,
     Named(id): Named<ConversationKind>,
 ) -> Shown {
     let found = app.catalog.conversation(&at.right, at.who.user().id, id).await?;
-    let oldest = conversations::oldest_kept(&app);
-    let found = found.filter(|(record, _)| conversations::are_kept(&app) && record.changed_at >= oldest);
-    render(&app, at, Some(found.ok_or_else(conversations::no_such_conversation)?)).await
+    let found = found.filter(|(record, _)| conversations::is_kept(&app, record));
+    render(&app, address, at, Some(found.ok_or_else(conversations::no_such_conversation)?)).await
 }
 
 /// Answers as the API does, and charges whoever is signed in.

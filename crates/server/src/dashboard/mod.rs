@@ -146,6 +146,13 @@ pub const ROUTES: &[Route] = &[
     form("/boxes/{box_id}/conversations/{conversation_id}/delete", Needs::Reading, || {
         post(conversations::delete)
     }),
+    form("/boxes/{box_id}/conversations/{conversation_id}/share", Needs::Reading, || {
+        post(conversations::share)
+    }),
+    form("/boxes/{box_id}/conversations/{conversation_id}/unshare", Needs::Reading, || {
+        post(conversations::unshare)
+    }),
+    page("/boxes/{box_id}/shared/{conversation_id}", Needs::Reading, || get(conversations::shared)),
     // Who has which role in it.
     page("/boxes/{box_id}/members", Needs::Reading, || get(members::list)),
     form("/boxes/{box_id}/members", Needs::Managing, || post(members::add)),

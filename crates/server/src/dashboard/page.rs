@@ -103,6 +103,8 @@ fn notice(code: &str) -> Option<&'static str> {
         "member-added" => "The member has been added.",
         "member-changed" => "The role has been changed, effective from the next request.",
         "member-removed" => "The member has been removed.",
+        "shared" => "Everybody in this box can now read the conversation as it is.",
+        "unshared" => "The conversation is yours alone again.",
         "conversation-deleted" => "The conversation has been deleted.",
         "left" => "You have left the box.",
         "withdrawn" => "The invitation has been withdrawn.",

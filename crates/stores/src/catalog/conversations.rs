@@ -5,7 +5,7 @@ use engine::{
     Fault,
     access::Reading,
     ids::{BoxId, ConversationId, FileId, UserId},
-    seams::catalog::{ConversationRecord, Conversations, NewTurn, Turn},
+    seams::catalog::{ConversationRecord, Conversations, NewTurn, SharedConversation, Turn},
 };
 use jiff::Timestamp;
 
@@ -13,6 +13,7 @@ use super::{
     Sql,
     boxes::must_exist,
     sql::{Row, Transaction},
+    users::units,
 };
 use crate::Error;
 
@@ -23,7 +24,8 @@ const MOST_TURNS: i64 = 200;
 /// Characters of a title.
 const LONGEST_TITLE: usize = 120;
 
-const SELECT: &str = "select id, title, changed_at from conversations where user_id = $1 and box_id = $2";
+const SELECT: &str =
+    "select id, title, changed_at, turns, shared_turns from conversations where user_id = $1 and box_id = $2";
 
 #[async_trait]
 impl Conversations for Sql {
@@ -44,7 +46,7 @@ impl Conversations for Sql {
                 };
                 let Some(record) = record else { return Ok(None) };
                 add(t, record.id, &turn)?;
-                Ok(Some(ConversationRecord { changed_at: turn.at, ..record }))
+                Ok(Some(ConversationRecord { changed_at: turn.at, turns: record.turns + 1, ..record }))
             })
             .await
     }
@@ -64,10 +66,9 @@ impl Conversations for Sql {
         id: ConversationId,
     ) -> Result<Option<(ConversationRecord, Vec<Turn>)>, Fault> {
         let box_id = reading.box_id();
-        let sql = "select question, answer, citations, at from conversation_turns where conversation_id = $1 order by number";
         let found = self.database.read(|t| {
             let Some(record) = find(t, user, box_id, id)? else { return Ok(None) };
-            let turns = t.all(sql, &[id.into()])?.iter().map(read_turn).collect::<Result<_, Error>>()?;
+            let turns = said(t, id, record.turns)?;
             Ok::<_, Error>(Some((record, turns)))
         });
         Ok(found?)
@@ -88,6 +89,39 @@ impl Conversations for Sql {
                 Ok(t.execute(sql, &[title.as_str().into(), id.into(), user.into(), box_id.into()])? > 0)
             })
             .await
+    }
+
+    async fn share_conversation(
+        &self,
+        reading: &Reading,
+        user: UserId,
+        id: ConversationId,
+        shared: bool,
+    ) -> Result<bool, Fault> {
+        let box_id = reading.box_id();
+        let sql = format!(
+            "update conversations set shared_turns = {} where id = $1 and user_id = $2 and box_id = $3",
+            if shared { "turns" } else { "null" }
+        );
+        self.database.write(move |t| Ok(t.execute(&sql, &[id.into(), user.into(), box_id.into()])? > 0)).await
+    }
+
+    async fn shared_conversation(
+        &self,
+        reading: &Reading,
+        id: ConversationId,
+    ) -> Result<Option<SharedConversation>, Fault> {
+        let box_id = reading.box_id();
+        let sql = "select c.id, c.title, c.changed_at, c.turns, c.shared_turns, u.email
+                   from conversations c join users u on u.id = c.user_id
+                   where c.box_id = $1 and c.id = $2 and c.shared_turns is not null";
+        let found = self.database.read(|t| {
+            let Some(row) = t.first(sql, &[box_id.into(), id.into()])? else { return Ok(None) };
+            let record = read(&row)?;
+            let turns = said(t, id, record.shared.unwrap_or(0))?;
+            Ok::<_, Error>(Some(SharedConversation { record, by: row.email(5)?, turns }))
+        });
+        Ok(found?)
     }
 
     async fn delete_conversation(
@@ -124,6 +158,8 @@ fn begin(
         id: ConversationId::generate(),
         title: short(&turn.question),
         changed_at: turn.at,
+        turns: 0,
+        shared: None,
     };
     t.execute(
         "insert into conversations (id, user_id, box_id, title, turns, changed_at) values ($1, $2, $3, $4, 0, $5)",
@@ -210,7 +246,21 @@ fn short(text: &str) -> String {
 }
 
 fn read(row: &Row) -> Result<ConversationRecord, Error> {
-    Ok(ConversationRecord { id: row.parse(0)?, title: row.text(1)?.to_string(), changed_at: row.time(2)? })
+    Ok(ConversationRecord {
+        id: row.parse(0)?,
+        title: row.text(1)?.to_string(),
+        changed_at: row.time(2)?,
+        turns: units(row, 3)?,
+        shared: row.optional(4, units)?,
+    })
+}
+
+/// What was said in the first turns, as far as it is kept.
+fn said(t: &Transaction<'_>, id: ConversationId, turns: u64) -> Result<Vec<Turn>, Error> {
+    let sql = "select question, answer, citations, at from conversation_turns
+               where conversation_id = $1 and number <= $2 order by number";
+    let last = i64::try_from(turns).unwrap_or(i64::MAX);
+    t.all(sql, &[id.into(), last.into()])?.iter().map(read_turn).collect()
 }
 
 fn read_turn(row: &Row) -> Result<Turn, Error> {

@@ -1,8 +1,10 @@
-//! Conversations that people have with a box, each its own person's. What is deleted from the box is deleted from them too.
+//! Conversations that people have with a box, each its own person's, who may show it to the others in the box. What is deleted from the
+//! box is deleted from them too.
 
 use async_trait::async_trait;
 use jiff::Timestamp;
 
+use super::users::Email;
 use crate::{
     Fault,
     access::Reading,
@@ -46,6 +48,21 @@ pub struct ConversationRecord {
     pub title: String,
     /// When something was last said.
     pub changed_at: Timestamp,
+    /// Turns so far.
+    pub turns: u64,
+    /// How many of them everybody in the box may read, where it is shared.
+    pub shared: Option<u64>,
+}
+
+/// A conversation that everybody in the box may read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SharedConversation {
+    /// The conversation.
+    pub record: ConversationRecord,
+    /// Whose it is.
+    pub by: Email,
+    /// What was said until it was shared.
+    pub turns: Vec<Turn>,
 }
 
 /// Conversations by person and box.
@@ -80,6 +97,22 @@ pub trait Conversations: Send + Sync {
         id: ConversationId,
         title: String,
     ) -> Result<bool, Fault>;
+
+    /// Lets everybody in the box read what was said in one so far, or nobody any more; whether there is such a one.
+    async fn share_conversation(
+        &self,
+        reading: &Reading,
+        user: UserId,
+        id: ConversationId,
+        shared: bool,
+    ) -> Result<bool, Fault>;
+
+    /// One of the box that is shared, whoever's it is.
+    async fn shared_conversation(
+        &self,
+        reading: &Reading,
+        id: ConversationId,
+    ) -> Result<Option<SharedConversation>, Fault>;
 
     /// Deletes one; whether there was such a one.
     async fn delete_conversation(

@@ -30,7 +30,7 @@ pub use arrivals::{Arrivals, ArrivingFile, BoxSettings, NewArrival, WaitingVersi
 pub use attempts::{Attempts, Begun, IdempotencyKey, KeptAnswer, NewAttempt};
 pub use audit::{Action, Audit, AuditPage, Entry, NewEntry};
 pub use boxes::{BoxName, BoxRecord, BoxTotals, Boxes, Member};
-pub use conversations::{ConversationRecord, Conversations, NewTurn, Turn};
+pub use conversations::{ConversationRecord, Conversations, NewTurn, SharedConversation, Turn};
 pub use deletion::{Deletion, Deletions};
 pub use files::{
     CursorValue, Extent, FileChanges, FileCursor, FileName, FilePage, FileProgress, FileQuery, FileRecord,

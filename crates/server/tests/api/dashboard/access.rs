@@ -78,6 +78,7 @@ async fn fixture(app: &TestApp) -> (Things, Vec<Trier>) {
     };
     let reading = *Writing::for_operator(box_id).reading();
     let conversation = app.catalog.add_turn(&reading, owner, None, turn).await.unwrap().unwrap().id;
+    app.catalog.share_conversation(&reading, owner, conversation, true).await.unwrap();
     let things = Things {
         replacements: vec![
             ("{conversation_id}", conversation.to_string()),

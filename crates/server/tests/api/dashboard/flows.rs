@@ -112,7 +112,8 @@ async fn conversations_are_kept_for_whoever_had_them_and_go_with_what_they_cite(
     };
     let turn = |conversation: Option<&str>, question: &str| {
         json!({"conversation": conversation, "question": question, "answer": "Two <b>years</b> [1].",
-            "citations": [{"index": 1, "fileId": file, "fileName": "warranty.txt", "page": 1}]})
+            "citations": [{"index": 1, "fileId": file, "fileName": "warranty.txt", "page": 1, "start": 0, "end": 12,
+                "quote": "The warranty"}]})
     };
     let page = keep(&mut browser, turn(None, "How long?")).await;
     let id = serde_json::from_str::<Value>(&page.text).unwrap()["id"].as_str().unwrap().to_string();
@@ -137,10 +138,33 @@ async fn conversations_are_kept_for_whoever_had_them_and_go_with_what_they_cite(
     assert_eq!(page.status, 404, "{page:?}");
     browser.post(&format!("/boxes/{box_id}/conversations/{id}/rename"), &[("title", "Warranty")]).await;
     assert!(browser.get(&path).await.text.contains("<h2 dir=\"auto\">Warranty</h2>"));
+    // Shared, it can be read in the box as it was then, by nobody outside it, and changed by nobody.
+    let (action, link) =
+        (format!("/boxes/{box_id}/conversations/{id}"), format!("/boxes/{box_id}/shared/{id}"));
+    assert_eq!(other.get(&link).await.status, 404);
+    for act in ["share", "unshare"] {
+        assert_eq!(other.post(&format!("{action}/{act}"), &[]).await.status, 404, "{act}");
+    }
+    let page = browser.post_and_look(&format!("{action}/share"), &[]).await;
+    assert!(page.text.contains(&link) && page.text.contains("Stop sharing"), "{page:?}");
+    keep(&mut browser, turn(Some(&id), "Between us?")).await;
+    let page = other.get(&link).await;
+    assert!(page.text.contains("Really?") && page.text.contains("owner@example.org"), "{page:?}");
+    assert!(!page.text.contains("Between us?") && !page.text.contains("data-ask"), "{page:?}");
+    assert_eq!(other.get(&path).await.status, 404, "still not theirs");
+    assert_eq!(hers.get(&link).await.status, 403, "not of the box");
+    assert_eq!(hers.get(&format!("/boxes/{elsewhere}/shared/{id}")).await.status, 404, "not of another box");
+    // What a browser says that it cites is taken apart before others see it.
+    let mut forged = turn(Some(&id), "Forged?");
+    forged["citations"][0]["page"] = json!("1/../../../evil");
+    assert_eq!(keep(&mut browser, forged).await.status, 400);
     // What is cited goes, and so does the answer.
     browser.post(&format!("/boxes/{box_id}/files/{file}/delete"), &[]).await;
-    let page = browser.get(&path).await;
-    assert!(page.text.contains("Really?") && !page.text.contains("Two &#60;b"), "{page:?}");
+    for page in [browser.get(&path).await, other.get(&link).await] {
+        assert!(page.text.contains("Really?") && !page.text.contains("Two &#60;b"), "{page:?}");
+    }
+    browser.post(&format!("{action}/unshare"), &[]).await;
+    assert_eq!(other.get(&link).await.status, 404);
     let page = browser.post(&format!("/boxes/{box_id}/conversations/{id}/delete"), &[]).await;
     assert!(page.location().ends_with("done=conversation-deleted"), "{page:?}");
     assert_eq!(browser.get(&path).await.status, 404);

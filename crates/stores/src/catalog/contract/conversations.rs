@@ -55,6 +55,34 @@ async fn a_conversation_is_its_persons_own() {
 }
 
 #[tokio::test]
+async fn what_was_said_until_it_was_shared_can_be_read_in_the_box() {
+    let fresh = fresh();
+    let (ada, eve) = (fresh.user("ada@example.org").await, fresh.user("eve@example.org").await);
+    let (writing, other) = (fresh.box_of(&ada).await, fresh.box_of(&eve).await);
+    let reading = writing.reading();
+    let id = fresh.catalog.add_turn(reading, ada.id, None, turn("one", &[], 1)).await.unwrap().unwrap().id;
+    let shown = async |reading| {
+        let shared = fresh.catalog.shared_conversation(reading, id).await.unwrap()?;
+        assert_eq!(shared.by, ada.email);
+        Some(shared.turns.into_iter().map(|turn| turn.question).collect::<Vec<_>>())
+    };
+    assert_eq!(shown(reading).await, None, "not before it is shared");
+    for (reading, user) in [(reading, eve.id), (other.reading(), ada.id)] {
+        assert!(!fresh.catalog.share_conversation(reading, user, id, true).await.unwrap());
+    }
+    assert!(fresh.catalog.share_conversation(reading, ada.id, id, true).await.unwrap());
+    fresh.catalog.add_turn(reading, ada.id, Some(id), turn("two", &[], 2)).await.unwrap();
+    assert_eq!(shown(reading).await.unwrap(), ["one"], "what came later is not");
+    assert_eq!(shown(other.reading()).await, None, "of no other box");
+    let (record, turns) = fresh.catalog.conversation(reading, ada.id, id).await.unwrap().unwrap();
+    assert_eq!((record.turns, record.shared, turns.len()), (2, Some(1), 2));
+    fresh.catalog.share_conversation(reading, ada.id, id, true).await.unwrap();
+    assert_eq!(shown(reading).await.unwrap(), ["one", "two"]);
+    fresh.catalog.share_conversation(reading, ada.id, id, false).await.unwrap();
+    assert_eq!(shown(reading).await, None);
+}
+
+#[tokio::test]
 async fn what_is_deleted_takes_the_answers_that_cite_it_along() {
     let fresh = fresh();
     let ada = fresh.user("ada@example.org").await;
