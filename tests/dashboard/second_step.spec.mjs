@@ -1,6 +1,7 @@
 // The second step of signing in.
 
 import { createHmac } from "node:crypto";
+import jsqr from "jsqr";
 import { PASSWORD, another, expect, looksRight, newcomer, signIn, test } from "./support.mjs";
 
 /** What an authenticator app shows so many half minutes from now. */
@@ -14,6 +15,19 @@ function codeOf(written, later = 0) {
   return String(number % 1_000_000).padStart(6, "0");
 }
 
+/** What a camera reads from the page. */
+async function scanned(page) {
+  const picture = page.getByRole("img", { name: "QR code" }), scale = 4;
+  const side = Number((await picture.getAttribute("viewBox")).split(" ")[2]) * scale;
+  const pixels = new Uint8ClampedArray(side * side * 4).fill(255);
+  for (const [, x, y] of (await picture.locator("path").getAttribute("d")).matchAll(/M(\d+) (\d+)/g)) {
+    for (let row = y * scale; row < (Number(y) + 1) * scale; row++) {
+      for (let column = x * scale; column < (Number(x) + 1) * scale; column++) pixels.fill(0, (row * side + column) * 4, (row * side + column) * 4 + 3);
+    }
+  }
+  return jsqr(pixels, side, side)?.data;
+}
+
 test("a code is asked for after the password", async ({ browser, tag }, info) => {
   const email = `steps-${tag}@example.org`;
   const page = await newcomer(browser, info, email);
@@ -25,6 +39,8 @@ test("a code is asked for after the password", async ({ browser, tag }, info) =>
   await page.getByLabel("Current password").fill(PASSWORD);
   await page.getByRole("button", { name: "Set up" }).click();
   const written = await page.locator("#second-step-secret").textContent();
+  expect(await scanned(page)).toBe(await page.getByRole("link", { name: "open the app with it" }).getAttribute("href"));
+  expect(await scanned(page)).toContain(`secret=${written.replaceAll(" ", "")}`);
   await looksRight(page, info, "a second step is set up");
   await page.getByLabel("The code that it shows now").fill("123");
   await page.getByRole("button", { name: "Turn on" }).click();

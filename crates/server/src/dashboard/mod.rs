@@ -28,6 +28,7 @@ mod page;
 mod permit;
 mod playground;
 mod profile;
+mod qr;
 mod questions;
 mod rendered;
 mod said;

@@ -26,6 +26,7 @@ use super::{
     fields::Fields,
     page::{self, Frame, Place, Shown},
     permit::{SignedIn, Visiting},
+    qr::{self, Drawn},
     said::Said,
     tries::{counted_with, must_know_password, too_many},
     visit::{self, Visit},
@@ -172,12 +173,32 @@ pub(super) async fn sign_in(
 #[template(path = "second_step.html")]
 struct SetUpPage {
     frame: Frame,
-    /// The secret in groups of four, and the link that opens an app with it, while it waits to be confirmed.
-    offered: Option<(String, String)>,
+    /// What an app is to be told, while it waits to be confirmed.
+    offered: Option<Offered>,
     /// Recovery codes that are left, where the step is asked for.
     left: Option<u64>,
     /// New recovery codes, once.
     fresh: Vec<String>,
+}
+
+/// A secret as an app can be told it.
+struct Offered {
+    /// In groups of four.
+    groups: String,
+    /// Opens an app with it.
+    link: String,
+    /// The same for a camera.
+    picture: Option<Drawn>,
+}
+
+impl Offered {
+    fn of(user: &User, factor: &SecondFactor) -> Self {
+        let secret = totp::written(&factor.secret);
+        let label: String = form_urlencoded::byte_serialize(user.email.as_str().as_bytes()).collect();
+        let groups: Vec<&str> = (0..secret.len()).step_by(4).map(|at| &secret[at..at + 4]).collect();
+        let link = format!("otpauth://totp/quire:{label}?secret={secret}&issuer=quire");
+        Offered { groups: groups.join(" "), picture: qr::drawn(&link), link }
+    }
 }
 
 /// The page of one's account on which it is set up.
@@ -185,12 +206,7 @@ pub(super) async fn account(State(app): State<App>, who: SignedIn) -> Shown {
     let user = who.user();
     let factor = app.catalog.second_factor(user.id).await?;
     let left = factor.as_ref().filter(|factor| factor.confirmed).map(|factor| factor.recovery_codes);
-    let offered = factor.filter(|factor| !factor.confirmed).map(|factor| {
-        let secret = totp::written(&factor.secret);
-        let label: String = form_urlencoded::byte_serialize(user.email.as_str().as_bytes()).collect();
-        let groups: Vec<&str> = (0..secret.len()).step_by(4).map(|at| &secret[at..at + 4]).collect();
-        (groups.join(" "), format!("otpauth://totp/quire:{label}?secret={secret}&issuer=quire"))
-    });
+    let offered = factor.filter(|factor| !factor.confirmed).map(|factor| Offered::of(user, &factor));
     let fresh = match who.0.brought.take(|said| matches!(said, Said::Codes(_))) {
         Some(Said::Codes(codes)) => codes,
         _ => Vec::new(),
