@@ -31,6 +31,8 @@ PYTHON = {
     "mcp_python": "mcp==2.3.0",
     "oauth_python": "mcp==2.3.0",
     "fastmcp_python": "fastmcp==4.1.2",
+    "adapters_python": "langchain-mcp-adapters==0.3.2",
+    "litellm_python": "litellm==1.108.4",
     "quire_python": [str(ROOT / "sdk" / "python")],
     "nodes_python": [str(ROOT / "sdk" / "llamaindex"), str(ROOT / "sdk" / "python")],
     "retriever_python": [str(ROOT / "sdk" / "langchain"), str(ROOT / "sdk" / "python"), "langchain-tests"],
@@ -193,7 +195,7 @@ def run(environment):
     folder, why = (None, "not asked for") if only and "node" not in only else node_clients()
     if folder is None:
         print(f"skipped the Node clients: {why}")
-    for name in ("openai_node", "stores_node", "ai_node") if folder else ():
+    for name in ("openai_node", "stores_node", "ai_node", "mcp_node") if folder else ():
         print(name, flush=True)
         failed += subprocess.run(["node", f"{name}.mjs"], cwd=folder, env=environment, timeout=300).returncode != 0
     if folder:

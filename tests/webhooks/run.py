@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Receives events of a real quire server and has them verified by the standardwebhooks package from its registry.
+"""Receives events of a real quire server and has them verified by the standardwebhooks and openai packages from their registries, those
+for Python and those for Node.
 
     python3 tests/webhooks/run.py          needs target/debug/quire (or QUIRE_BINARY)
 
@@ -8,9 +9,11 @@ of its file, under one identifier, and verify. Where the registry cannot be reac
 
 import collections
 import http.server
+import json
 import os
 import pathlib
 import queue
+import shutil
 import subprocess
 import sys
 import threading
@@ -22,7 +25,8 @@ os.environ.setdefault("QUIRE_BINARY", str(ROOT / "target" / "debug" / "quire"))
 from service import Server  # noqa: E402
 
 FOLDER = ROOT / "target" / "webhooks"
-PACKAGE = "standardwebhooks==1.1.0"
+PACKAGES = ["standardwebhooks==1.1.0", "openai==3.49.0"]
+NODE_PACKAGES = ["standardwebhooks@1.1.1", "openai@7.53.0"]
 # Separates a hang from a slow machine.
 PATIENCE = 180
 
@@ -43,11 +47,21 @@ class Receiver(http.server.BaseHTTPRequestHandler):
 
 
 def install():
-    done = subprocess.run([sys.executable, "-m", "pip", "install", "-q", "--target", str(FOLDER), PACKAGE], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-m", "pip", "install", "-q", "--target", str(FOLDER), *PACKAGES], capture_output=True, text=True)
     if done.returncode:
-        print(f"skipped: {PACKAGE} cannot be installed: {done.stderr.strip().splitlines()[-1:]}")
+        print(f"skipped: {PACKAGES} cannot be installed: {done.stderr.strip().splitlines()[-1:]}")
         sys.exit(0)
     sys.path.insert(0, str(FOLDER))
+
+
+def verified_by_node(events):
+    """Hands the events to the packages for Node, where there is Node."""
+    if not shutil.which("npm"):
+        print("skipped the verifiers for Node: npm is not installed")
+        return
+    subprocess.run(["npm", "install", "--no-audit", "--no-fund", "--loglevel=error", *NODE_PACKAGES], cwd=FOLDER, check=True, capture_output=True)
+    shutil.copy(pathlib.Path(__file__).with_name("verify.mjs"), FOLDER)
+    subprocess.run(["node", "verify.mjs"], cwd=FOLDER, input="\n".join(json.dumps(event) for event in events), text=True, check=True)
 
 
 def next_request():
@@ -56,7 +70,10 @@ def next_request():
 
 def main():
     install()
+    import openai
     from standardwebhooks import Webhook, WebhookVerificationError
+
+    openai_webhooks = openai.OpenAI(api_key="none").webhooks
 
     receiver = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Receiver)
     threading.Thread(target=receiver.serve_forever, daemon=True).start()
@@ -65,13 +82,18 @@ def main():
     server.key = server.command("key", "add", "--user", "bench@example.org", "--permissions", "search,read,write,manage")["key"]
     server.start()
     try:
-        check(server, receiver.server_port, Webhook, WebhookVerificationError)
+        received = check(server, receiver.server_port, Webhook, WebhookVerificationError)
     finally:
         server.stop()
-    print("webhooks: every event arrived in order and was verified by standardwebhooks")
+    events = [{"secret": secret, "headers": headers, "body": body.decode()} for secret, headers, body in received]
+    for event in events:
+        openai_webhooks.verify_signature(event["body"], event["headers"], secret=event["secret"])
+    verified_by_node(events)
+    print("webhooks: every event arrived in order and was verified by standardwebhooks and openai")
 
 
 def check(server, port, Webhook, WrongSignature):
+    """Has events happen, and gives those that arrived with the secret that they are signed with."""
     url = f"http://127.0.0.1:{port}/hook"
     events = ["file.ready", "file.replaced", "file.deleted"]
     status, made = server.post("/webhooks", {"url": url, "events": events})
@@ -124,6 +146,7 @@ def check(server, port, Webhook, WrongSignature):
     again = next_request()
     assert again[1]["webhook-id"] == first[1]["webhook-id"], again
     Webhook(rotated["data"]["secret"]).verify(again[2], again[1])
+    return [(secret, headers, body) for _, headers, body in requests] + [(rotated["data"]["secret"], again[1], again[2])]
 
 
 if __name__ == "__main__":
