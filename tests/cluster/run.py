@@ -10,7 +10,7 @@ import time
 import scenarios
 from servers import Servers
 
-ALL = ["limits", "clocks_differ", "units", "together", "replicated", "killed", "failed_over", "valkey_restarted"]
+ALL = ["limits", "clocks_differ", "units", "together", "replicated", "killed", "failed_over", "valkey_restarted", "told"]
 
 
 def main():

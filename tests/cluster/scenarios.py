@@ -1,6 +1,7 @@
 """What must hold on three nodes. Each scenario raises where it does not, and returns a line that says what was seen."""
 
 import collections
+import http.server
 import itertools
 import json
 import random
@@ -149,6 +150,69 @@ def heard(cluster):
     cluster.wait_until_read()
     check(cluster.search(document(102)[0], port=other) == {second} and not cluster.search(document(101)[0], port=other), "found otherwise")
     return f"a listener at one node heard of another's file: {' → '.join(told)}"
+
+
+class Receiver(http.server.ThreadingHTTPServer):
+    """Takes events, or refuses them with 503, or keeps one waiting for ever."""
+
+    def __init__(self):
+        self.takes, self.holds, self.refused, self.held, self.taken = False, False, 0, threading.Event(), []
+        outer = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_POST(self):
+                event = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                if outer.holds:
+                    outer.held.set()
+                    time.sleep(600)
+                elif outer.takes:
+                    outer.taken.append((self.headers["webhook-id"], event["data"]["fileId"], event["type"]))
+                else:
+                    outer.refused += 1
+                self.send_response(204 if outer.takes else 503)
+                self.end_headers()
+
+            def log_message(self, *_):
+                pass
+        super().__init__(("127.0.0.1", 0), Handler)
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+
+def told(servers, files=4):
+    """A receiver that is away for an hour by the clock, and two nodes that are killed twice: each event arrives, in the order of its file."""
+    receiver = Receiver()
+    allowed = {"QUIRE__WEBHOOKS__ENABLED": "true", "QUIRE__WEBHOOKS__PRIVATE_ADDRESSES": "true"}
+    with Cluster(servers, nodes=2, clocks=(0, 0), **ROOMY, **allowed) as cluster:
+        def an_hour_later():
+            for node in cluster.nodes:
+                node.kill()
+            for node in cluster.nodes:
+                node.environment["QUIRE_TEST_CLOCK_S"] = str(int(node.environment["QUIRE_TEST_CLOCK_S"]) + 3600)
+                node.start()
+        cluster.key = cluster.command("key", "add", "--user", "owner@example.org", "--permissions", "search,read,write,manage")["key"]
+        events = ["file.ready", "file.replaced", "file.deleted"]
+        status, _, made = cluster.post("/webhooks", {"url": f"http://127.0.0.1:{receiver.server_port}/", "events": events})
+        check(status == 201, f"no webhook: {made}")
+        for version in ("first", "second"):
+            for number in range(files):
+                text = {"name": f"{number}.md", "text": f"The {version} text of file {number}.", "externalId": str(number)}
+                status, _, value = cluster.post(f"/boxes/{cluster.box}/files", text)
+                check(status in (200, 201), f"upload: {status} {value}")
+            cluster.wait_until_read()
+        ids = [file["fileId"] for file in cluster.files()]
+        for id in ids:
+            check(cluster.ask("DELETE", f"/files/{id}")[0] == 200, "could not delete")
+        wait_for("the receiver to be asked", lambda: receiver.refused >= files, 60)
+        receiver.holds = True
+        an_hour_later()
+        check(receiver.held.wait(120), "nothing was tried again after an hour")
+        receiver.holds, receiver.takes = False, True
+        an_hour_later()
+        wait_for("all events", lambda: len({id for id, *_ in receiver.taken}) == 4 * files, 120)
+        for id in ids:
+            kinds = [kind for _, file, kind in dict.fromkeys(receiver.taken) if file == id]
+            check(kinds == ["file.ready", "file.replaced", "file.ready", "file.deleted"], f"{id}: {kinds}")
+        return f"{4 * files} events of {files} files, refused for an hour, all arrived in order after two nodes were killed twice"
 
 
 def replicated(servers, files=40):
