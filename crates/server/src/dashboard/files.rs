@@ -358,6 +358,24 @@ pub(super) async fn selected(State(app): State<App>, at: InBox<Writing>, fields:
     Ok(visit.say(&said, page::go(listed(&at.here, &back.parameters(&back.sort, &back.after)))))
 }
 
+/// Puts all files of the box that could not be read into the queue again.
+pub(super) async fn retry_failed(State(app): State<App>, at: InBox<Writing>) -> Shown {
+    let mut query = Wanted { status: "failed".into(), ..Wanted::default() }.query();
+    let mut count = 0;
+    loop {
+        let found = app.catalog.list_files(&[*at.right.reading()], query.clone()).await?;
+        for file in &found.files {
+            read_again(&app, &at.right, file).await?;
+            count += 1;
+        }
+        let Some(next) = found.next else { break };
+        query.after = Some(next);
+    }
+    let what = format!("{} that had failed", show::count(count as u64, "file", "files"));
+    audit::note(&app, &at.who.0, Action::FileReadAgain, Some(at.here.id), what).await?;
+    Ok(at.who.0.say(&Said::ReadAgain(count), page::go(listed(&at.here, ""))))
+}
+
 /// The parameters of a list as a form carries them.
 fn wanted_in(text: &str) -> Wanted {
     let mut wanted = Wanted::default();

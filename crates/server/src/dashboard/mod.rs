@@ -119,6 +119,7 @@ pub const ROUTES: &[Route] = &[
     form("/boxes/{box_id}/files", Needs::Writing, || post(upload::upload)),
     form("/boxes/{box_id}/files/add", Needs::Writing, || post(upload::add)),
     form("/boxes/{box_id}/files/selected", Needs::Writing, || post(files::selected)),
+    form("/boxes/{box_id}/files/retry-failed", Needs::Writing, || post(files::retry_failed)),
     page("/boxes/{box_id}/events", Needs::Reading, || get(files::events)),
     page("/boxes/{box_id}/files/{file_id}", Needs::Reading, || get(file::show)),
     page("/boxes/{box_id}/files/{file_id}/report", Needs::Reading, || get(file::report)),

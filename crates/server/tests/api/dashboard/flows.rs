@@ -194,6 +194,16 @@ async fn several_files_are_labelled_read_again_and_deleted_at_once() {
     let page = browser.post(&path, &with(&[("action", "read-again"), ("back", "sort=-name&evil=1")])).await;
     assert_eq!(page.location(), format!("/boxes/{box_id}?sort=-name"), "back to the list as it was");
     assert!(browser.get(page.location()).await.text.contains("2 files are being processed again."));
+    let bad =
+        app.upload(box_id, &key, "bad.pdf", b"%PDF-1.7 not really", &[]).await.body["data"]["fileId"].clone();
+    let bad = bad.as_str().unwrap();
+    assert_eq!(app.settled(&key, bad).await["status"], "failed");
+    assert!(!browser.get(&format!("/boxes/{box_id}")).await.text.contains("retry-failed"));
+    assert!(browser.get(&format!("/boxes/{box_id}?status=failed")).await.text.contains("retry-failed"));
+    let page = browser.post_and_look(&format!("/boxes/{box_id}/files/retry-failed"), &[]).await;
+    assert!(page.text.contains("1 file is being processed again."), "{page:?}");
+    assert_eq!(app.settled(&key, bad).await["status"], "failed");
+    browser.post(&format!("/boxes/{box_id}/files/{bad}/delete"), &[]).await;
     let page = browser.post_and_look(&path, &with(&[("action", "delete")])).await;
     assert!(page.text.contains("Receipt") && page.text.contains("one.txt"), "{page:?}");
     assert!(browser.get(&format!("/boxes/{box_id}")).await.text.contains("No files yet"));
