@@ -27,7 +27,7 @@ from service import Server
 VERSION = "0.12.4"
 # Models that run inside Open WebUI, and clouds that nothing is kept in.
 LEFT_OUT = re.compile(r"^(torch|transformers|sentence-transformers|accelerate|faster-whisper|opencv|rapidocr|onnxruntime|pyarrow|einops|"
-                      r"colbert|black|playwright|boto3|google-|azure-|opensearch|pymysql|pytube|youtube|ddgs|fake-useragent|"
+                      r"colbert|black|playwright|boto3|google-cloud|google-api-|google-auth|azure-|opensearch|pymysql|pytube|youtube|ddgs|fake-useragent|"
                       r"soundfile|pydub|sentencepiece|psycopg)", re.IGNORECASE)
 TEXT = "# Warranty\n\nThe warranty of the machine lasts two years from the day of purchase. Batteries are not covered.\n"
 QUESTION = "How long does the warranty of the machine last?"
