@@ -192,7 +192,7 @@ async fn a_webhook_is_told_which_trace_its_event_comes_from() {
     assert_eq!(made.status, 201, "{made:?}");
     let traced =
         |method: Method, path: &str| app.request(method, path, Some(&key)).header("traceparent", PARENT);
-    let body = json!({"name": "warranty.md", "text": WARRANTY});
+    let body = json!({"name": "warranty.txt", "text": WARRANTY});
     let upload = traced(Method::POST, &format!("/boxes/{box_id}/files")).json(&body).send().await.unwrap();
     let id = Answer::of(upload).await.body["data"]["fileId"].as_str().unwrap().to_string();
     app.settled(&key, &id).await;
@@ -209,8 +209,8 @@ async fn a_webhook_is_told_which_trace_its_event_comes_from() {
         spans.iter().find(|span| &span["spanId"] == id).unwrap_or_else(|| panic!("no {id} in {spans:?}"))
     };
     for (file, event, above, of_caller) in [
-        ("warranty.md", "file.ready", "ingest", true),
-        ("warranty.md", "file.deleted", "DELETE /api/public/v1/files/{file_id}", true),
+        ("warranty.txt", "file.ready", "ingest", true),
+        ("warranty.txt", "file.deleted", "DELETE /api/public/v1/files/{file_id}", true),
         ("other.md", "file.ready", "ingest", false),
     ] {
         let is_it = |body: &Value| body["type"] == event && body["data"]["name"] == file;

@@ -208,10 +208,10 @@ async fn several_files_are_labelled_read_again_and_deleted_at_once() {
     assert!(page.text.contains("Receipt") && page.text.contains("one.txt"), "{page:?}");
     assert!(browser.get(&format!("/boxes/{box_id}")).await.text.contains("No files yet"));
     let page = browser.get(&format!("/boxes/{box_id}/audit")).await;
-    assert_eq!(page.text.matches("File deleted").count(), 2, "{page:?}");
+    assert_eq!(page.text.matches("File deleted").count(), 3, "{page:?}");
     assert_eq!(
         page.text.matches("API key test").count(),
-        2,
+        3,
         "what is done with a key is known too: {page:?}"
     );
 }
