@@ -4,8 +4,7 @@ asked about, and the answer must name it and be cited.
 
     python3 bench/integrations/open_webui.py [FOLDER]     needs target/release/quire (or QUIRE_BINARY), and 3 GB in FOLDER
 
-Open WebUI's own models and the stores of others are left out: they are never asked, and most of what it weighs. FOLDER keeps what was installed
-for the next time; it is made anew if it is not given."""
+Open WebUI's own models are left out. FOLDER keeps what was installed for the next time; it is made anew if it is not given."""
 
 import importlib.metadata
 import json
@@ -25,10 +24,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from service import Server
 
 VERSION = "0.12.4"
-# Models that run inside Open WebUI, and clouds that nothing is kept in.
-LEFT_OUT = re.compile(r"^(torch|transformers|sentence-transformers|accelerate|faster-whisper|opencv|rapidocr|onnxruntime|pyarrow|einops|"
-                      r"colbert|black|playwright|boto3|google-cloud|google-api-|google-auth|azure-|opensearch|pymysql|pytube|youtube|ddgs|fake-useragent|"
-                      r"soundfile|pydub|sentencepiece|psycopg)", re.IGNORECASE)
+# What the models that run inside Open WebUI need: they are never asked, and are most of what it weighs.
+LEFT_OUT = re.compile(r"^(torch|transformers|sentence-transformers|accelerate|faster-whisper|opencv|rapidocr|pyarrow|einops)", re.IGNORECASE)
 TEXT = "# Warranty\n\nThe warranty of the machine lasts two years from the day of purchase. Batteries are not covered.\n"
 QUESTION = "How long does the warranty of the machine last?"
 # What quire must have answered by the end.
@@ -105,15 +102,16 @@ class OpenWebUi:
         body = (f"--{boundary}\r\nContent-Disposition: form-data; name=\"file\"; filename=\"{name}\"\r\nContent-Type: text/markdown\r\n\r\n"
                 f"{text}\r\n--{boundary}--\r\n").encode()
         file = json.loads(self.ask("/api/v1/files/", body=body, kind=f"multipart/form-data; boundary={boundary}"))
-        while (status := json.loads(self.ask(f"/api/v1/files/{file['id']}/process/status"))["status"]) == "pending":
+        while (status := json.loads(self.ask(f"/api/v1/files/{file['id']}/process/status"))["status"]) not in ("completed", "failed"):
             time.sleep(0.5)
         if status != "completed":
             raise SystemExit(f"the file was not read: {status}\n{self.log.read_text()[-3000:]}")
         return file["id"]
 
-    def chat(self, model, question, file):
+    def chat(self, model, question, files=()):
         """The answer, what Open WebUI says it is from, and what quire cites."""
-        value = {"model": model, "stream": True, "messages": [{"role": "user", "content": question}], "files": [{"type": "file", "id": file}]}
+        value = {"model": model, "stream": True, "messages": [{"role": "user", "content": question}],
+                 "files": [{"type": "file", "id": file} for file in files]}
         answer, sources, citations = "", [], []
         for line in self.ask("/api/chat/completions", value).splitlines():
             if not line.startswith("data: {"):
@@ -158,12 +156,15 @@ def main():
         file = webui.upload("warranty.md", TEXT)
         content = json.loads(webui.ask(f"/api/v1/files/{file}"))["data"]["content"]
         assert "two years" in content, content
-        answer, sources, citations = webui.chat(quire.box, QUESTION, file)
+        # Open WebUI puts what it found into the message, and the question is lost on a model that searches for itself: so each is asked alone.
+        _, sources, _ = webui.chat(quire.box, QUESTION, [file])
+        found = [text for source in sources for text in source["document"]]
+        print("found in the file:", found)
+        assert any("two years" in text for text in found), sources
+        answer, _, citations = webui.chat(quire.box, QUESTION)
         print("answer:", answer)
-        print("from:", [source["source"].get("name") for source in sources])
         print("cited:", [(citation["fileName"], citation["page"], citation["quote"]) for citation in citations])
         assert "two years" in answer, answer
-        assert any(source["source"].get("name") == "warranty.md" for source in sources), sources
         assert any("two years" in citation["quote"] for citation in citations), citations
         counts = answered(metrics)
         for what, route in ROUTES.items():
