@@ -89,10 +89,10 @@ def serve(tls=None, **settings):
     if tls:
         shutil.copytree(tls, server.data / "tls", dirs_exist_ok=True)
     server.start()
-    folder = FOLDER / "documents"
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "warranty.md").write_text(DOCUMENT)
-    server.upload(folder / "warranty.md")
+    # In the server's own folder: another run beside this one writes the same file.
+    path = server.data / "warranty.md"
+    path.write_text(DOCUMENT)
+    server.upload(path)
     server.wait_until_read()
     return server
 

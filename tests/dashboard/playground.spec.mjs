@@ -11,7 +11,7 @@ test("a request is filled in, sent with a key, and answered", async ({ browser, 
   await page.getByRole("button", { name: "Create key" }).click();
   const key = await page.locator("#fresh-key").textContent();
   await page.goto("/account/playground");
-  const body = page.getByLabel("Body", { exact: true });
+  const body = page.locator("textarea[name=body]");
   await expect(body).toHaveValue(/warranty/);
   await expect(page.locator("#trial-curl")).toContainText("$QUIRE_API_KEY");
   await looksRight(page, info, "playground");

@@ -4,7 +4,12 @@ mod answerer;
 mod models;
 mod stores;
 
-use std::{fs::File, path::Path, sync::Arc, time::Duration};
+use std::{
+    fs::File,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
 pub use answerer::{MODEL_CHILD, become_model};
 use anyhow::{Context, Result, bail};
@@ -81,6 +86,9 @@ pub async fn assemble_from(
     library.recover().await?;
     let catalog = &library.catalog;
     if alone {
+        // What a killed parser left behind may hold a document's text.
+        let _ = std::fs::remove_dir_all(scratch(data));
+        ::stores::make_private_folder(&scratch(data))?;
         // The folder is locked: whoever held work, units or an idempotency key before is gone.
         catalog.requeue_abandoned(Duration::ZERO).await?;
         catalog.release_abandoned_units(Timestamp::MAX).await?;
@@ -191,13 +199,14 @@ pub fn is_served(data: &Path) -> bool {
     File::open(data.join("lock")).is_ok_and(|file| file.try_lock().is_err())
 }
 
+/// Where parsers work.
+fn scratch(data: &Path) -> PathBuf {
+    data.join("scratch")
+}
+
 /// Files are read by children of this very binary.
 fn parser(data: &Path, config: &Config) -> Result<ChildParser> {
-    let scratch = data.join("scratch");
-    if !config.is_shared() {
-        // Nobody else works in this folder: what a killed parser left behind may hold a document's text.
-        let _ = std::fs::remove_dir_all(&scratch);
-    }
+    let scratch = scratch(data);
     ::stores::make_private_folder(&scratch)?;
     let ocr_languages = config.ingest.ocr_languages.clone();
     let limits = parsers::Limits { ocr: config.ingest.ocr, ocr_languages, ..Default::default() };

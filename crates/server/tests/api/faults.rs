@@ -190,8 +190,11 @@ async fn the_doctor_says_how_everything_is() {
     let (_, box_id, key) = app.owner().await;
     app.text_file(box_id, &key, "a.txt", "A text about apples.").await;
     let data = app.folder.path().to_path_buf();
+    let parsing = data.join("scratch/parse-now");
+    fs::create_dir_all(&parsing).unwrap();
     let (fine, report) = doctor(&data, &[]);
     assert!(fine, "{report}");
+    assert!(parsing.exists(), "a server that runs keeps what its parsers work on");
     for what in [
         "settings",
         "disk",
