@@ -32,7 +32,6 @@ PYTHON = {
     "oauth_python": "mcp==2.3.0",
     "fastmcp_python": "fastmcp==4.1.2",
     "adapters_python": "langchain-mcp-adapters==0.3.2",
-    "litellm_python": "litellm==1.108.4",
     "quire_python": [str(ROOT / "sdk" / "python")],
     "nodes_python": [str(ROOT / "sdk" / "llamaindex"), str(ROOT / "sdk" / "python")],
     "retriever_python": [str(ROOT / "sdk" / "langchain"), str(ROOT / "sdk" / "python"), "langchain-tests"],

@@ -22,9 +22,7 @@ const everywhere = [
 export default defineConfig({
   testDir: ".",
   testMatch: "*.spec.mjs",
-  // Each walk has an account of its own, so two of them do not meet.
-  workers: screenshots ? 1 : 2,
-  fullyParallel: true,
+  workers: 1,
   // Half a minute on a quiet machine; hosts can be several times slower, and none of this measures time.
   timeout: 240_000,
   expect: { timeout: 45_000 },
