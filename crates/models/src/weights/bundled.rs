@@ -23,7 +23,7 @@ macro_rules! bundled {
     };
 }
 
-// A static: of a constant, every part of the program that names it would carry a copy.
+/// A static: of a constant, every part of the program that names it would carry a copy.
 static FILES: &[Bundled] = bundled![
     "quire-tables-1.safetensors",
     "quire-embed-1/config.json",

@@ -13,7 +13,7 @@ use super::{
 use crate::{
     app::App,
     http::BASE,
-    reference::{Trial, trials},
+    reference::{TRIALS, Trial},
 };
 
 /// What is tried first.
@@ -25,7 +25,7 @@ struct PlaygroundPage {
     frame: Frame,
     base: &'static str,
     /// The names of all requests, and what they do.
-    requests: Vec<(String, String)>,
+    requests: Vec<(&'static str, &'static str)>,
     /// The chosen one, with the box in it.
     trial: Trial,
     boxes: Vec<(BoxId, String)>,
@@ -43,11 +43,10 @@ pub(super) struct Chosen {
 pub(super) async fn show(State(app): State<App>, who: SignedIn, Query(query): Query<Chosen>) -> Shown {
     let (boxes, chosen) = integrations::usable(&app, &who, query.place).await?;
     let place = chosen.map_or_else(|| integrations::NO_BOX.to_string(), |id| id.to_string());
-    let mut trials = trials();
-    let requests = trials.iter().map(|trial| (trial.id.clone(), trial.summary.clone())).collect();
-    let find = |id: &str| trials.iter().position(|trial| trial.id == id);
-    let at = query.operation.as_deref().and_then(find).or_else(|| find(FIRST)).unwrap_or_default();
-    let mut trial = trials.swap_remove(at);
+    let requests = TRIALS.iter().map(|trial| (trial.id.as_str(), trial.summary.as_str())).collect();
+    let find = |id: &str| TRIALS.iter().find(|trial| trial.id == id);
+    let asked = query.operation.as_deref().and_then(find).or_else(|| find(FIRST));
+    let mut trial = asked.unwrap_or(&TRIALS[0]).clone();
     for text in [Some(&mut trial.path), trial.body.as_mut()].into_iter().flatten() {
         *text = text.replace(integrations::NO_BOX, &place);
     }

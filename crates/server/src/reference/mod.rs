@@ -3,7 +3,7 @@
 
 mod samples;
 
-use std::fmt::Write;
+use std::{fmt::Write, sync::LazyLock};
 
 use serde_json::{Map, Value};
 
@@ -49,6 +49,7 @@ pub(crate) fn markdown() -> String {
 }
 
 /// A request that can be tried in the dashboard. In it, `BOX_ID` and the like stand for what whoever tries it puts there.
+#[derive(Clone)]
 pub(crate) struct Trial {
     /// The operation's name.
     pub(crate) id: String,
@@ -61,22 +62,21 @@ pub(crate) struct Trial {
 }
 
 /// Every operation that is asked and answers in JSON.
-pub(crate) fn trials() -> Vec<Trial> {
+pub(crate) static TRIALS: LazyLock<Vec<Trial>> = LazyLock::new(|| {
     let document = serde_json::to_value(description()).expect("an OpenAPI document is plain JSON");
     let ready = |operation: &Operation<'_>| {
         let takes_body = operation.value["requestBody"].is_object();
         let (path, body) = samples::trial(&operation.method, operation.path, takes_body)?;
-        let body = body.map(|body| serde_json::from_str::<Value>(body).expect("samples are JSON"));
         Some(Trial {
             id: operation.value["operationId"].as_str()?.to_string(),
             method: operation.method.clone(),
             path: path.replace("{box_id}", "BOX_ID").replace("{file_id}", "FILE_ID"),
             summary: operation.value["summary"].as_str().unwrap_or_default().to_string(),
-            body: body.map(|body| format!("{body:#}")),
+            body: body.map(|body| format!("{:#}", samples::parsed(body))),
         })
     };
     operations(&document).iter().filter_map(ready).collect()
-}
+});
 
 fn introduction() -> String {
     format!(

@@ -265,7 +265,7 @@ impl Call<'_> {
     }
 }
 
-fn parsed(body: &str) -> Value {
+pub(super) fn parsed(body: &str) -> Value {
     serde_json::from_str(body).expect("samples are JSON; a test reads them all")
 }
 

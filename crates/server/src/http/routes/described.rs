@@ -83,7 +83,7 @@ impl DescribedFile {
 fn content(text: Option<String>, markdown: Option<String>, url: Option<String>) -> Result<Content, Fault> {
     match (text, markdown, url) {
         (Some(text), None, None) => {
-            Ok(Content::Text { text, media_type: "text/plain", endings: &[".txt", ".text"] })
+            Ok(Content::Text { text, media_type: "text/plain", endings: TEXT_ENDINGS })
         }
         (None, Some(text), None) => {
             Ok(Content::Text { text, media_type: "text/markdown", endings: &[".md", ".markdown"] })
@@ -96,6 +96,10 @@ fn content(text: Option<String>, markdown: Option<String>, url: Option<String>) 
         _ => Err(Fault::invalid("text", "send only one of `text`, `markdown` and `url`")),
     }
 }
+
+/// Endings of files that are text as they stand.
+const TEXT_ENDINGS: &[&str] =
+    &[".txt", ".text", ".md", ".markdown", ".csv", ".tsv", ".json", ".yaml", ".yml", ".log", ".rst"];
 
 /// The ending tells the parser which kind of text it is.
 fn with_ending(name: FileName, endings: &[&str]) -> Result<FileName, Fault> {
@@ -183,6 +187,13 @@ mod tests {
             ("https://example.org/a%2Fb.md", "b.md"),
         ] {
             assert_eq!(name_of(&url.parse().unwrap()).unwrap().as_str(), name, "{url}");
+        }
+    }
+
+    #[test]
+    fn a_text_keeps_an_ending_that_fits() {
+        for (name, kept) in [("a.md", "a.md"), ("A.CSV", "A.CSV"), ("a", "a.txt"), ("v1.2", "v1.2.txt")] {
+            assert_eq!(with_ending(parse_name(name).unwrap(), TEXT_ENDINGS).unwrap().as_str(), kept);
         }
     }
 
