@@ -129,7 +129,7 @@ def main():
         pages = ["/sign-in", "/", f"/boxes/{box}", f"/boxes/{box}?sort=name", f"/boxes/{box}?q=report-0999", f"/boxes/{box}?status=failed",
                  f"/boxes/{box}?tag=label-3", f"/boxes/{box}/files/{file}", f"/boxes/{box}/files/{file}/report", f"/boxes/{box}/search",
                  f"/boxes/{box}/chat", f"/boxes/{box}/members", f"/boxes/{box}/settings", f"/boxes/{box}/audit", "/account/keys",
-                 "/account/usage", "/account/profile", "/operator/users", "/operator/plans", "/operator/system", "/operator/audit"]
+                 "/account/usage", "/account/profile", "/operator/users", "/operator/plans", "/operator/health", "/operator/system", "/operator/audit"]
         wrong = 0
         print(f"{arguments.files} files, each page {arguments.times} times")
         print(f"{'page':44} {'p50 ms':>8} {'p95 ms':>8} {'KB':>7}")

@@ -88,11 +88,15 @@ test("operators invite, change, switch off, and see how the server is", async ({
   await other.getByRole("button", { name: "Set password" }).click();
   await expect(other.getByRole("heading", { name: "Boxes" })).toBeVisible();
   expect((await other.goto(link)).status()).toBe(404);
-  expect((await other.goto("/operator/system")).status()).toBe(403);
+  for (const place of ["system", "health"]) expect((await other.goto(`/operator/${place}`)).status()).toBe(403);
   await page.goto("/operator/system");
   for (const heading of ["Health", "Models", "Queue", "Storage"]) await expect(page.getByRole("heading", { name: heading })).toBeVisible();
   await expect(page.getByText("quire-embed-2")).toBeVisible();
   await looksRight(page, info, "system");
+  await page.goto("/operator/health");
+  await expect(page.getByRole("heading", { name: "Health" })).toBeVisible();
+  await expect(page.getByRole("listitem").filter({ hasText: "backup" })).toContainText("quire backup DIR");
+  await looksRight(page, info, "health");
   await page.goto("/operator/audit");
   await expect(page.getByRole("row", { name: new RegExp(`Account disabled ${email}`) }).first()).toBeVisible();
   await looksRight(page, info, "the whole audit log");

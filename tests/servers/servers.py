@@ -1,4 +1,4 @@
-"""Real servers for tests: PostgreSQL with pgvector, SeaweedFS as S3, Valkey as a cluster of three.
+"""Real servers for tests: PostgreSQL with pgvector, SeaweedFS as S3, Valkey as a cluster of three and alone.
 
     python3 tests/servers/servers.py run COMMAND…    starts them, runs the command with their addresses, stops them
     python3 tests/servers/servers.py start           starts them and prints their addresses, until Ctrl-C or TERM
@@ -233,8 +233,28 @@ class Valkey:
         return "redis://" + ",".join(f"127.0.0.1:{port}" for port in self.ports) + f"/?prefix={prefix}"
 
 
+class ValkeyAlone:
+    """One Valkey server that is no cluster: whoever talks to it talks to no other."""
+
+    def __init__(self, folder):
+        server = next(unpacked("valkey").glob("*/_binaries/*/valkey-server"))
+        [self.port] = free_ports(1)
+        self.process = Process(private(folder), [server, "--bind", "127.0.0.1", "--port", self.port, "--save", ""])
+
+    def start(self):
+        self.process.start()
+        wait_for("Valkey", lambda: accepts(self.port))
+        return self
+
+    def stop(self):
+        self.process.stop()
+
+    def url(self):
+        return f"redis://127.0.0.1:{self.port}/?prefix=quire"
+
+
 class Servers:
-    """All three, in a folder that goes away."""
+    """All of them, in a folder that goes away."""
 
     def __enter__(self):
         FOLDER.mkdir(parents=True, exist_ok=True)
@@ -245,6 +265,7 @@ class Servers:
             self.postgres = self.keep(Postgres(self.folder / "postgres").make()).start()
             self.s3 = self.keep(SeaweedFS(self.folder / "seaweedfs")).start()
             self.valkey = self.keep(Valkey(self.folder / "valkey")).start()
+            self.valkey_alone = self.keep(ValkeyAlone(self.folder / "valkey-alone")).start()
         except BaseException:
             self.__exit__()
             raise
@@ -255,7 +276,8 @@ class Servers:
         return server
 
     def environment(self):
-        return {"QUIRE_TEST_POSTGRES": self.postgres.url(), "QUIRE_TEST_S3": self.s3.url(), "QUIRE_TEST_VALKEY": self.valkey.url()}
+        return {"QUIRE_TEST_POSTGRES": self.postgres.url(), "QUIRE_TEST_POSTGRES_PROGRAMS": str(self.postgres.programs),
+                "QUIRE_TEST_S3": self.s3.url(), "QUIRE_TEST_VALKEY": self.valkey.url(), "QUIRE_TEST_VALKEY_ALONE": self.valkey_alone.url()}
 
     def __exit__(self, *_):
         for server in reversed(self.started):

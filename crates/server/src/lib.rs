@@ -8,6 +8,7 @@ pub mod commands;
 pub mod config;
 pub mod dashboard;
 pub mod docs;
+pub mod doctor;
 mod following;
 mod html;
 pub mod http;

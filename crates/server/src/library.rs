@@ -8,8 +8,8 @@ use engine::{
     ids::{BoxId, FileId},
     seams::{
         catalog::{
-            Action, BoxTotals, Catalog, Change, Claim, Deletion, FileRecord, FileStatus, Held, NewEntry,
-            NewFile, Upload, Uploaded,
+            Action, BoxTotals, Catalog, Change, Claim, Deletion, FileQuery, FileRecord, FileStatus, Held,
+            NewEntry, NewFile, SortKey, Upload, Uploaded,
         },
         index::{Index, Removed},
     },
@@ -27,6 +27,8 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 const SWEEP_AFTER: u32 = 24 * 60 * 60;
 /// Expired files deleted in one go, before other deletions have their turn.
 const EXPIRED_AT_ONCE: u32 = 100;
+/// Files of a box listed at a time.
+const FILES_AT_ONCE: u32 = 500;
 /// Events kept for a listener that is slow; one that is slower misses some and is told so.
 const EVENTS_KEPT: usize = 1024;
 
@@ -354,6 +356,29 @@ impl Library {
     /// Every change from now on.
     pub fn listen(&self) -> broadcast::Receiver<Arc<FileRecord>> {
         self.events.subscribe()
+    }
+}
+
+/// All files of a box.
+pub(crate) async fn files_of(catalog: &dyn Catalog, writing: &Writing) -> Result<Vec<FileRecord>, Fault> {
+    let mut files = Vec::new();
+    let mut after = None;
+    loop {
+        let query = FileQuery {
+            name_part: None,
+            statuses: Vec::new(),
+            tags: Vec::new(),
+            sort: SortKey::CreatedAt,
+            descending: false,
+            after: after.take(),
+            limit: FILES_AT_ONCE,
+        };
+        let page = catalog.list_files(&[*writing.reading()], query).await?;
+        files.extend(page.files);
+        after = page.next;
+        if after.is_none() {
+            return Ok(files);
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Reads queued files, a few at a time: claims a job, runs the ingest path, records the result.
 
 use std::{
+    panic::AssertUnwindSafe,
     sync::{
         Arc,
         atomic::{AtomicU32, Ordering},
@@ -18,6 +19,7 @@ use engine::{
     },
     trace,
 };
+use futures::FutureExt;
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
@@ -56,7 +58,7 @@ pub async fn run(
                 let mut span = spans.below(job.trace, "ingest", Kind::Internal);
                 span.set("gen_ai.data_source.id", job.box_id.to_string());
                 tokio::select! {
-                    () = span.around(work(&library, &ingest, &job, &name)) => true,
+                    () = span.around(work_or_panic(&library, &ingest, &job, &name)) => true,
                     () = shutdown.cancelled() => return give_back(&library, &job, &name).await,
                 }
             }
@@ -82,6 +84,15 @@ async fn give_back(library: &Library, job: &Job, worker: &str) {
     }
 }
 
+/// A file that makes its reading panic must not take the worker along: nobody would read the others.
+async fn work_or_panic(library: &Arc<Library>, ingest: &Ingest, job: &Job, worker: &str) {
+    if AssertUnwindSafe(work(library, ingest, job, worker)).catch_unwind().await.is_err() {
+        tracing::error!(file.id = %job.file, "Processing a file panicked");
+        let _ = library.catalog.finish_job(job, worker, retry_or_fail(job, None), Timestamp::now()).await;
+        tell(library, job).await;
+    }
+}
+
 async fn work(library: &Arc<Library>, ingest: &Ingest, job: &Job, worker: &str) {
     let started = std::time::Instant::now();
     match process(library, ingest, job, worker).await {
@@ -94,7 +105,14 @@ async fn work(library: &Arc<Library>, ingest: &Ingest, job: &Job, worker: &str) 
         }
         Err(fault) => {
             tracing::error!(file.id = %job.file, error = ?fault, "Could not process a file");
-            let _ = library.catalog.finish_job(job, worker, retry_or_fail(job, None), Timestamp::now()).await;
+            let outcome = match fault.reason {
+                // A store that is away, or a disk that refuses: the file is read once that is over, however long it takes.
+                Reason::UpstreamUnavailable | Reason::Overloaded => JobOutcome::Retry { after: pause(job) },
+                _ => retry_or_fail(job, None),
+            };
+            if let Err(fault) = library.catalog.finish_job(job, worker, outcome, Timestamp::now()).await {
+                tracing::warn!(file.id = %job.file, error = ?fault, "Could not return a file to the queue; it is taken over in a while");
+            }
         }
     }
     tell(library, job).await;
@@ -233,11 +251,15 @@ async fn write(library: &Library, job: &Job, worker: &str, outcome: JobOutcome) 
 fn retry_or_fail(job: &Job, failure: Option<&ParseFailure>) -> JobOutcome {
     let ours = failure.is_none_or(|failure| failure.kind == FailureKind::Internal);
     if ours && job.failures + 1 < TRIES {
-        // 2, 10, 50 seconds: a passing shortage passes, a lasting one is not hammered.
-        return JobOutcome::Retry { after: Duration::from_secs(2 * 5u64.pow(job.failures)) };
+        return JobOutcome::Retry { after: pause(job) };
     }
     let error = failure.map_or("reading it failed on our side, several times".into(), ToString::to_string);
     JobOutcome::Failed { error }
+}
+
+/// 2, 10, 50 seconds: a passing shortage passes, a lasting one is not hammered.
+fn pause(job: &Job) -> Duration {
+    Duration::from_secs(2 * 5u64.pow(job.failures.min(2)))
 }
 
 /// Ends when the job is no longer ours; dropping the reading then stops the parser.

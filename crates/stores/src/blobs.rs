@@ -16,8 +16,8 @@ use bytes::{Bytes, BytesMut};
 use engine::Fault;
 use futures::{StreamExt, stream::BoxStream};
 use object_store::{
-    ClientOptions, GetOptions, ObjectStore, ObjectStoreExt, WriteMultipart, aws::AmazonS3Builder,
-    local::LocalFileSystem, prefix::PrefixStore,
+    ClientOptions, GetOptions, ObjectStore, ObjectStoreExt, RetryConfig, WriteMultipart,
+    aws::AmazonS3Builder, local::LocalFileSystem, prefix::PrefixStore,
 };
 use sha2::{Digest, Sha256};
 use tempfile::NamedTempFile;
@@ -32,6 +32,10 @@ const REMOVED: &str = ".removed";
 const PART: usize = 8 << 20;
 /// How long one request to a bucket may take.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(120);
+
+/// How often a request to a bucket that failed is sent again, and for how long: a passing failure is hidden, a lasting one is
+/// told while whoever uploads still waits.
+const RETRIES: (usize, Duration) = (4, Duration::from_secs(10));
 
 /// The originals of all boxes.
 #[derive(Clone)]
@@ -129,7 +133,9 @@ impl Blobs {
                 (other, _) => return Err(Error::Address(format!("originals have no parameter `{other}`"))),
             };
         }
-        let built = builder.with_client_options(options.with_allow_http(plain)).build();
+        let retry =
+            RetryConfig { max_retries: RETRIES.0, retry_timeout: RETRIES.1, ..RetryConfig::default() };
+        let built = builder.with_client_options(options.with_allow_http(plain)).with_retry(retry).build();
         let bucket = built.map_err(|error| Error::Blob(Box::new(error)))?;
         let store: Arc<dyn ObjectStore> = match prefix.trim_matches('/') {
             "" => Arc::new(bucket),
@@ -170,6 +176,20 @@ impl Blobs {
             .map_err(Error::io(format!("tidying up {}", path.display())))?;
         }
         Ok(())
+    }
+
+    /// What lies where files come in: all of it was left behind where nobody else uses these originals.
+    pub fn staged(&self) -> Result<Vec<PathBuf>, Error> {
+        entries(&self.staging)
+    }
+
+    /// Puts a copy of an original in its place, whatever is there; refused where the copy is not what the name says.
+    pub async fn put_back(&self, sha256: &str, copy: &Path) -> Result<(), Error> {
+        let staged = self.receive_file(copy)?;
+        match staged.sha256 == sha256 {
+            true => self.keep(staged).await,
+            false => Err(Error::Corrupt(format!("{} is not the original {sha256}", copy.display()))),
+        }
     }
 
     /// Opens a place for a file to come in.

@@ -3,6 +3,10 @@
 use std::time::Duration;
 
 use engine::{Fault, Reason};
+use tantivy::{
+    TantivyError,
+    directory::error::{OpenDirectoryError, OpenReadError, OpenWriteError},
+};
 
 /// A store failed. Never shown to callers, only logged.
 #[derive(Debug, thiserror::Error)]
@@ -25,6 +29,9 @@ pub enum Error {
     /// The store of originals refused or failed.
     #[error("originals: {0}")]
     Blob(#[source] Box<object_store::Error>),
+    /// The text index of a box could not be read or written.
+    #[error("text index: {0}")]
+    Text(#[from] tantivy::TantivyError),
     /// Files could not be read or written.
     #[error("{context}: {source}")]
     Io {
@@ -52,6 +59,9 @@ pub enum Error {
         /// How many.
         nodes: i64,
     },
+    /// The system does not let the database's file be written.
+    #[error("commit failed: {0}")]
+    Unwritable(String),
     /// Less of the disk is free than the settings ask for.
     #[error("the disk is full but for what is kept free (load.free_disk_mb)")]
     DiskFull,
@@ -73,11 +83,22 @@ impl Error {
 
     /// Whether the disk has no room, or a quota is used up.
     fn is_full(&self) -> bool {
-        use std::io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
         match self {
             Error::DiskFull => true,
-            Error::Io { source, .. } => matches!(source.kind(), StorageFull | QuotaExceeded | FileTooLarge),
+            Error::Io { source, .. } => is_lack_of_room(source),
+            Error::Text(error) => of_text(error).is_some_and(is_lack_of_room),
             Error::Sqlite(error) => error.sqlite_error_code() == Some(rusqlite::ErrorCode::DiskFull),
+            _ => false,
+        }
+    }
+
+    /// Whether the system refuses for now: the disk is read-only or fails, or there are no more file handles or memory.
+    fn is_refused(&self) -> bool {
+        match self {
+            Error::Unwritable(_) => true,
+            Error::Io { source, .. } => is_refusal(source),
+            Error::Sqlite(error) => error.sqlite_error_code().is_some_and(is_refusal_of_file),
+            Error::Text(error) => of_text(error).is_some_and(is_refusal),
             _ => false,
         }
     }
@@ -86,6 +107,7 @@ impl Error {
     pub(crate) fn of_commit(error: &rusqlite::Error) -> Error {
         match error.sqlite_error_code() {
             Some(rusqlite::ErrorCode::DiskFull) => Error::DiskFull,
+            Some(code) if is_refusal_of_file(code) => Error::Unwritable(error.to_string()),
             _ => Error::Corrupt(format!("commit failed: {error}")),
         }
     }
@@ -95,6 +117,50 @@ impl Error {
         let context = context.into();
         move |source| Error::Io { context, source }
     }
+}
+
+/// What the system said of a file of a text index, where it said anything.
+fn of_text(error: &TantivyError) -> Option<&std::io::Error> {
+    match error {
+        TantivyError::IoError(error) => Some(error),
+        TantivyError::OpenReadError(OpenReadError::IoError { io_error, .. })
+        | TantivyError::OpenWriteError(OpenWriteError::IoError { io_error, .. })
+        | TantivyError::OpenDirectoryError(OpenDirectoryError::IoError { io_error, .. }) => Some(io_error),
+        _ => None,
+    }
+}
+
+fn is_lack_of_room(error: &std::io::Error) -> bool {
+    use std::io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+    matches!(error.kind(), StorageFull | QuotaExceeded | FileTooLarge)
+}
+
+fn is_refusal(error: &std::io::Error) -> bool {
+    use nix::errno::Errno;
+    let passing = [Errno::EIO, Errno::EROFS, Errno::EMFILE, Errno::ENFILE, Errno::ENOMEM];
+    system_error(error).is_some_and(|number| passing.contains(&Errno::from_raw(number)))
+}
+
+/// What the system said, also where somebody has put a path around it.
+fn system_error(error: &std::io::Error) -> Option<i32> {
+    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
+    while let Some(found) = cause {
+        if let Some(number) = found.downcast_ref::<std::io::Error>().and_then(std::io::Error::raw_os_error) {
+            return Some(number);
+        }
+        cause = found.source();
+    }
+    None
+}
+
+fn is_refusal_of_file(code: rusqlite::ErrorCode) -> bool {
+    use rusqlite::ErrorCode::{CannotOpen, OutOfMemory, ReadOnly, SystemIoFailure};
+    matches!(code, CannotOpen | OutOfMemory | ReadOnly | SystemIoFailure)
+}
+
+/// What callers are told of a failure of any kind.
+pub(crate) fn fault(error: impl Into<Error>) -> Fault {
+    error.into().into()
 }
 
 impl From<object_store::Error> for Error {
@@ -138,6 +204,14 @@ impl From<Error> for Fault {
                     .retry_after(DISK_RETRY_AFTER);
                 Fault { source: Some(Box::new(error)), ..fault }
             }
+            error if error.is_refused() => {
+                let cause =
+                    "the server cannot use its disk at the moment, so nothing was changed; try again shortly";
+                let fault = Fault::new(Reason::Overloaded, cause)
+                    .hint("if it lasts, tell the operator: `quire doctor` says what is wrong")
+                    .retry_after(DISK_RETRY_AFTER);
+                Fault { source: Some(Box::new(error)), ..fault }
+            }
             error => Fault::internal(error),
         }
     }
@@ -151,12 +225,30 @@ mod tests {
     fn a_disk_without_room_is_told_as_such_whoever_noticed() {
         let io = |number| Error::io("writing")(std::io::Error::from_raw_os_error(number));
         let sqlite = rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(13), None);
-        let (no_space, quota, too_large, read_only) = (io(28), io(122), io(27), io(30));
+        let (no_space, quota, too_large) = (io(28), io(122), io(27));
         for full in [no_space, quota, too_large, Error::of_commit(&sqlite), sqlite.into()] {
             let fault = Fault::from(full);
             assert_eq!(fault.reason, Reason::Overloaded, "{fault}");
             assert!(fault.cause.contains("disk") && fault.retry_after.is_some(), "{fault}");
         }
-        assert_eq!(Fault::from(read_only).reason, Reason::Internal);
+    }
+
+    #[test]
+    fn a_disk_that_refuses_for_now_is_worth_another_try_and_a_damaged_file_is_not() {
+        let io = |number| std::io::Error::from_raw_os_error(number);
+        let sqlite = |number| rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(number), None);
+        // EIO, EROFS, EMFILE, ENFILE and ENOMEM; SQLITE_NOMEM, _READONLY, _IOERR and _CANTOPEN.
+        let system = [5, 30, 24, 23, 12].map(|number| Error::io("writing")(io(number)));
+        let text = Error::Text(TantivyError::IoError(std::sync::Arc::new(io(5))));
+        let file = [7, 8, 10, 14].map(|number| Error::of_commit(&sqlite(number)));
+        for refused in system.into_iter().chain(file).chain([text, sqlite(10).into()]) {
+            let fault = Fault::from(refused);
+            assert_eq!((fault.reason, fault.retry_after.is_some()), (Reason::Overloaded, true), "{fault}");
+        }
+        // ENOENT; SQLITE_CORRUPT and _NOTADB.
+        let damaged = [11, 26].map(|number| Error::from(sqlite(number)));
+        for lasting in damaged.into_iter().chain([Error::io("reading")(io(2))]) {
+            assert_eq!(Fault::from(lasting).reason, Reason::Internal);
+        }
     }
 }

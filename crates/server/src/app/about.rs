@@ -3,6 +3,7 @@
 use std::{
     fs,
     path::{Path, PathBuf},
+    sync::OnceLock,
     time::{Duration, Instant},
 };
 
@@ -24,6 +25,8 @@ pub struct About {
     pub(crate) answerer: String,
     /// What reads pictures and scanned pages.
     pub(crate) ocr: parsers::Ocr,
+    /// What the sandbox of parsers lacks on this machine, once that is known.
+    pub(crate) sandbox: OnceLock<Result<Vec<parsers::Missing>, String>>,
     index_size: Mutex<Option<(Instant, u64)>>,
 }
 
@@ -47,6 +50,7 @@ impl About {
             reranker: reranker.unwrap_or("none").to_string(),
             answerer,
             ocr: config.ingest.ocr.here(),
+            sandbox: OnceLock::new(),
             index_size: Mutex::new(None),
         }
     }

@@ -184,7 +184,7 @@ fn turnstile(config: &Config) -> Turnstile {
 }
 
 /// One server a data folder: two would take each other's work for abandoned.
-fn lock(data: &Path) -> Result<File> {
+pub fn lock(data: &Path) -> Result<File> {
     ::stores::make_private_folder(data)?;
     let path = data.join("lock");
     let file = File::create(&path).with_context(|| format!("cannot write {}", path.display()))?;
@@ -200,7 +200,7 @@ pub fn is_served(data: &Path) -> bool {
 }
 
 /// Where parsers work.
-fn scratch(data: &Path) -> PathBuf {
+pub fn scratch(data: &Path) -> PathBuf {
     data.join("scratch")
 }
 

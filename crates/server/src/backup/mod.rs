@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 pub use manifest::{Entry, Manifest, check};
 pub use restore::{Restored, restore};
-pub use take::{Taken, take};
+pub use take::{Taken, take, tidy, unfinished};
 
 /// The file in a data folder that says when it was last backed up.
 const LAST: &str = "backup.json";
@@ -43,6 +43,14 @@ fn note_last(data: &Path, last: &Last) -> Result<()> {
     let path = data.join(LAST);
     let text = serde_json::to_vec_pretty(last)?;
     fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// The latest backup of a data folder that holds this original intact: where its copy is.
+pub fn holding(data: &Path, sha256: &str) -> Option<PathBuf> {
+    let mut backups = backups_in(last(data)?.folder.parent()?).ok()?;
+    backups.reverse();
+    let mut copies = backups.into_iter().map(|backup| backup.join(take::name_of_original(sha256)));
+    copies.find(|copy| stores::blobs::hash_of(copy).is_ok_and(|hash| hash == sha256))
 }
 
 /// The whole backups in a folder, oldest first.

@@ -18,9 +18,7 @@ use engine::{
     Fault,
     access::Writing,
     ids::{BoxId, FileId},
-    seams::catalog::{
-        Boxes as _, Deletions as _, FileQuery, FileRecord, Files as _, Reindexing as _, SortKey,
-    },
+    seams::catalog::{Boxes as _, Deletions as _, FileRecord, Reindexing as _},
 };
 use jiff::{Timestamp, tz::TimeZone};
 use stores::{catalog::Sql, index::copies, snapshot};
@@ -30,11 +28,10 @@ use super::{
     manifest::{Entry, Manifest},
     note_last,
 };
+use crate::library::files_of;
 
 /// How often the catalog is copied again because an original was deleted meanwhile.
 const ROUNDS: usize = 20;
-/// Files listed at a time.
-const FILES_AT_ONCE: u32 = 500;
 /// Begins the name of a backup that is being written.
 const PARTIAL: &str = ".partial-";
 
@@ -55,6 +52,11 @@ pub struct Taken {
     pub removed: usize,
 }
 
+/// Where an original is in a data folder and in a backup.
+pub(super) fn name_of_original(sha256: &str) -> String {
+    format!("blobs/originals/{}/{sha256}", &sha256[..2])
+}
+
 /// Whether a folder is a backup that was not finished.
 pub(super) fn is_partial(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(PARTIAL))
@@ -71,6 +73,7 @@ pub async fn take(
     if inside(data, to)? {
         bail!("{} is inside the data folder: a backup belongs on another disk", to.display());
     }
+    let _alone = hold(to)?;
     remove_unfinished(to)?;
     let before = backups_in(to)?.pop();
     let at = Timestamp::now();
@@ -107,14 +110,39 @@ fn inside(data: &Path, to: &Path) -> Result<bool> {
     Ok(to.canonicalize()?.starts_with(data.canonicalize()?))
 }
 
-fn remove_unfinished(to: &Path) -> Result<()> {
-    for entry in fs::read_dir(to)? {
-        let path = entry?.path();
-        if is_partial(&path) {
-            copying::remove(&path)?;
-        }
+/// Keeps other backups out of a folder: what one is writing looks like what a crash leaves. A file system without locks keeps
+/// nobody out.
+fn hold(to: &Path) -> Result<fs::File> {
+    let folder = fs::File::open(to).with_context(|| format!("cannot read {}", to.display()))?;
+    match folder.try_lock() {
+        Err(fs::TryLockError::WouldBlock) => bail!("another backup is being written to {}", to.display()),
+        _ => Ok(folder),
     }
-    Ok(())
+}
+
+fn partial_in(to: &Path) -> Vec<PathBuf> {
+    let listed = fs::read_dir(to).into_iter().flatten();
+    listed.filter_map(|entry| Some(entry.ok()?.path())).filter(|path| is_partial(path)).collect()
+}
+
+fn remove_unfinished(to: &Path) -> Result<usize> {
+    let partial = partial_in(to);
+    partial.iter().try_for_each(|path| copying::remove(path))?;
+    Ok(partial.len())
+}
+
+/// How many backups in a folder were not finished, or are being written.
+pub fn unfinished(to: &Path) -> usize {
+    partial_in(to).len()
+}
+
+/// Removes those that were not finished, unless one is being written; gives how many.
+pub fn tidy(to: &Path) -> Result<usize> {
+    if partial_in(to).is_empty() {
+        return Ok(0);
+    }
+    let _alone = hold(to)?;
+    remove_unfinished(to)
 }
 
 fn prune(to: &Path, keep: usize) -> Result<usize> {
@@ -183,7 +211,7 @@ impl Backup<'_> {
 
     /// `false` where it is not there any more.
     fn take_original(&mut self, sha256: &str) -> Result<bool> {
-        let name = format!("blobs/originals/{}/{sha256}", &sha256[..2]);
+        let name = name_of_original(sha256);
         if self.manifest.files.contains_key(&name) || self.link(&name)? {
             return Ok(true);
         }
@@ -244,7 +272,8 @@ impl Backup<'_> {
         let there: HashMap<FileId, (u64, u64)> =
             there.iter().map(|held| (held.file, (held.pages, held.chunks))).collect();
         let writing = Writing::for_operator(box_id);
-        let (recorded, now) = (files_of(catalog, &writing).await?, files_of(live, &writing).await?);
+        let (recorded, now) =
+            (files_of(catalog, &writing).await.map_err(told)?, files_of(live, &writing).await.map_err(told)?);
         let now: HashMap<FileId, &FileRecord> = now.iter().map(|file| (file.id, file)).collect();
         let mut sound = HashSet::new();
         for file in recorded.iter().filter(|file| file.indexed_at.is_some()) {
@@ -339,29 +368,6 @@ fn remove_file(path: &Path) -> Result<()> {
             Err(error).with_context(|| format!("cannot remove {}", path.display()))
         }
         _ => Ok(()),
-    }
-}
-
-/// All files of a box.
-async fn files_of(catalog: &Sql, writing: &Writing) -> Result<Vec<FileRecord>> {
-    let mut files = Vec::new();
-    let mut after = None;
-    loop {
-        let query = FileQuery {
-            name_part: None,
-            statuses: Vec::new(),
-            tags: Vec::new(),
-            sort: SortKey::CreatedAt,
-            descending: false,
-            after: after.take(),
-            limit: FILES_AT_ONCE,
-        };
-        let page = catalog.list_files(&[*writing.reading()], query).await.map_err(told)?;
-        files.extend(page.files);
-        after = page.next;
-        if after.is_none() {
-            return Ok(files);
-        }
     }
 }
 

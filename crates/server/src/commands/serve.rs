@@ -172,15 +172,16 @@ fn start_workers(app: &App, ingest: &Ingest, shutdown: &CancellationToken) -> Ta
     tracker
 }
 
-/// Says once what the sandbox of parsers lacks on this machine.
+/// Says once what the sandbox of parsers lacks on this machine, and keeps it for whoever asks.
 async fn warn_of_sandbox(data: std::path::PathBuf, app: App) {
     let required = app.config.ingest.sandbox == parsers::Sandbox::Required;
-    match missing_of_sandbox(&data, &app.config).await {
+    let missing = missing_of_sandbox(&data, &app.config).await.map_err(|error| format!("{error:#}"));
+    match app.about.sandbox.get_or_init(|| missing) {
         Ok(missing) => missing.iter().for_each(|part| match required {
             true => tracing::error!("Files are not read, because ingest.sandbox is required: {part}"),
             false => tracing::warn!("Files are read without part of the sandbox: {part}"),
         }),
-        Err(error) => tracing::error!("Files cannot be read: {error:#}"),
+        Err(error) => tracing::error!("Files cannot be read: {error}"),
     }
 }
 

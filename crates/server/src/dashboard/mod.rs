@@ -211,6 +211,7 @@ pub const ROUTES: &[Route] = &[
     form("/operator/invitations/{link_id}/withdraw", Needs::Operating, || post(operator::users::withdraw)),
     page("/operator/plans", Needs::Operating, || get(operator::plans::list)),
     form("/operator/plans", Needs::Operating, || post(operator::plans::put)),
+    page("/operator/health", Needs::Operating, || get(operator::health::show)),
     page("/operator/system", Needs::Operating, || get(operator::system::show)),
     page("/operator/audit", Needs::Operating, || get(audit::of_all)),
     page("/operator/audit/export", Needs::Operating, || get(audit::export_of_all)),

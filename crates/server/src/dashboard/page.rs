@@ -45,6 +45,7 @@ pub(super) enum Place {
     Profile,
     Users,
     Plans,
+    Health,
     System,
     Audit,
 }

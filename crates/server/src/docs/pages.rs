@@ -84,6 +84,7 @@ pub const GROUPS: &[Group] = &[
         pages: &[
             written("operating.md", include_str!("../../../../docs/operating.md")),
             written("backup.md", include_str!("../../../../docs/backup.md")),
+            written("reliability.md", include_str!("../../../../docs/reliability.md")),
             written("upgrade.md", include_str!("../../../../docs/upgrade.md")),
             written("bounds.md", include_str!("../../../../docs/bounds.md")),
             written("scaling.md", include_str!("../../../../docs/scaling.md")),

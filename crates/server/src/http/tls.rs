@@ -25,6 +25,11 @@ pub fn certificate_path(data: &Path) -> PathBuf {
     data.join("tls").join("cert.pem")
 }
 
+/// Where its key is kept.
+pub fn key_path(data: &Path) -> PathBuf {
+    certificate_path(data).with_file_name("key.pem")
+}
+
 /// TLS 1.2 and 1.3, h2 and http/1.1, with the configured certificate or our own.
 pub fn server_config(http: &Http, data: &Path) -> Result<Arc<ServerConfig>> {
     let (certificate, key) = match (&http.certificate, &http.private_key) {
@@ -51,7 +56,7 @@ pub fn server_config(http: &Http, data: &Path) -> Result<Arc<ServerConfig>> {
 /// The certificate that is kept in the data folder; a new one where it lacks a name that is wanted.
 fn own_certificate(data: &Path, further: &[String]) -> Result<(PathBuf, PathBuf)> {
     let certificate = certificate_path(data);
-    let key = certificate.with_file_name("key.pem");
+    let key = key_path(data);
     if certificate.exists() && key.exists() {
         let Some(missing) = further.iter().find(|name| !is_good_for(&certificate, name)) else {
             return Ok((certificate, key));

@@ -1,109 +1,47 @@
 //! What breaks under a server: it says so, loses nothing that it acknowledged, and goes on once the cause is gone.
 
-use std::{
-    fs,
-    os::unix::fs::FileExt,
-    path::Path,
-    process::{Command, Stdio},
-    sync::Arc,
-};
+use std::{fs, os::unix::fs::FileExt, path::Path, sync::Arc};
 
+use async_trait::async_trait;
 use engine::{
+    Fault,
     ids::BoxId,
-    seams::catalog::{Action, NewEntry},
+    seams::{
+        catalog::{Action, NewEntry},
+        embedder::{Embedder, Embedding, Role},
+    },
 };
 use jiff::{SignedDuration, Timestamp};
-use reqwest::multipart::{Form, Part};
+use models::FakeEmbedder;
 use serde_json::{Value, json};
-use server::backup;
+use server::{assemble::Models, backup};
 use stores::index::copies;
 
 use crate::{
-    commands::{Served, papers, quire},
-    support::{Answer, TestApp, client, roomy, scaled},
+    commands::quire,
+    support::{Answer, TestApp, roomy, scaled},
 };
 
 /// These are of data folders: servers have disks of their own.
-fn on_servers() -> bool {
+pub(crate) fn on_servers() -> bool {
     !scaled(Path::new("/")).is_empty()
 }
 
-fn doctor(data: &Path, line: &[&str]) -> (bool, Value) {
+pub(crate) fn doctor(data: &Path, line: &[&str]) -> (bool, Value) {
     let line: Vec<&str> = ["doctor", "--json"].iter().chain(line).copied().collect();
     let output = quire(data, &line).output().unwrap();
     (output.status.success(), serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}")))
 }
 
 /// What the doctor says of one thing: its state and its words.
-fn said<'a>(report: &'a Value, what: &str) -> (&'a str, &'a str) {
+pub(crate) fn said<'a>(report: &'a Value, what: &str) -> (&'a str, &'a str) {
     let found = report["findings"].as_array().unwrap().iter().find(|finding| finding["what"] == what);
     let found = found.unwrap_or_else(|| panic!("nothing about {what}: {report}"));
     (found["state"].as_str().unwrap(), found["text"].as_str().unwrap())
 }
 
-async fn found(app: &TestApp, box_id: BoxId, key: &str, query: &str) -> Answer {
+pub(crate) async fn found(app: &TestApp, box_id: BoxId, key: &str, query: &str) -> Answer {
     app.post(&format!("/boxes/{box_id}/retrieve-documents"), key, json!({"query": query})).await
-}
-
-/// A process that can write no file beyond a size is told what one on a full disk is told.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_full_disk_is_told_and_nothing_acknowledged_is_lost() {
-    if on_servers() {
-        return;
-    }
-    let folder = tempfile::tempdir().unwrap();
-    let data = folder.path();
-    let key = papers(data, quire);
-    let serve = quire(data, &["serve", "--listen", "127.0.0.1:0"]);
-    // A program without models beside it writes its own on the first start, and they are larger than the limit below.
-    drop(Served::start(quire(data, &["serve", "--listen", "127.0.0.1:0"])));
-    let mut limited = Command::new("bash");
-    // 16 MB, in blocks of 1,024 bytes: more than a log grows to before it is emptied.
-    limited
-        .args(["-c", "trap '' XFSZ; ulimit -f 16384; exec \"$@\"", "bash"])
-        .arg(serve.get_program())
-        .args(serve.get_args());
-    limited.env("QUIRE__HTTP__METRICS_LISTEN", "").stderr(Stdio::null());
-    let server = Served::start(limited);
-    let http = client(data);
-    let box_id = {
-        let answer =
-            http.get(format!("{}/api/public/v1/boxes", server.1)).bearer_auth(&key).send().await.unwrap();
-        Answer::of(answer).await.body["data"]["boxes"][0]["boxId"].as_str().unwrap().to_string()
-    };
-    let upload = async |server: &Served, name: &str, bytes: Vec<u8>| {
-        let form = Form::new().part("file", Part::bytes(bytes).file_name(name.to_string()));
-        let url = format!("{}/api/public/v1/boxes/{box_id}/files", server.1);
-        Answer::of(http.post(url).bearer_auth(&key).multipart(form).send().await.unwrap()).await
-    };
-    assert_eq!(upload(&server, "first.txt", b"Puppies need a walk.".to_vec()).await.status, 201);
-    let refused = upload(&server, "large.txt", vec![b'x'; 20 << 20]).await;
-    assert_eq!(refused.verdict(), "503 B1000 overloaded", "{refused:?}");
-    assert!(refused.body["error"]["cause"].as_str().unwrap().contains("disk"), "{refused:?}");
-    assert_eq!(upload(&server, "second.txt", b"The engine needs oil.".to_vec()).await.status, 201);
-    drop(server);
-    // Room again: what was acknowledged is there, and nothing is left of what was refused.
-    assert!(
-        fs::read_dir(data.join("blobs/staging")).unwrap().all(|entry| entry
-            .unwrap()
-            .metadata()
-            .unwrap()
-            .len()
-            < 20 << 20)
-    );
-    let server = Served::start(quire(data, &["serve", "--listen", "127.0.0.1:0"]));
-    let listed = http.get(format!("{}/api/public/v1/boxes/{box_id}/files?sort=name", server.1));
-    let listed = Answer::of(listed.bearer_auth(&key).send().await.unwrap()).await;
-    let names: Vec<&str> = listed.body["data"]["files"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|file| file["name"].as_str().unwrap())
-        .collect();
-    assert_eq!(names, ["first.txt", "second.txt"]);
-    let left: Vec<_> =
-        fs::read_dir(data.join("blobs/staging")).unwrap().map(|entry| entry.unwrap().path()).collect();
-    assert!(left.is_empty(), "a start tidies up: {left:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -122,14 +60,7 @@ async fn a_damaged_box_is_named_and_leaves_the_others_alone() {
     backup::take(app.folder.path(), backups.path(), 7, |_, _, _| {}).await.unwrap();
     let folder = app.stop().await;
 
-    let path = copies::file_of(&folder.path().join("index"), sick);
-    // What is in the log only comes into the file when it is emptied.
-    in_one_file(&path);
-    let size = fs::metadata(&path).unwrap().len();
-    let file = fs::OpenOptions::new().write(true).open(&path).unwrap();
-    for page in (2..size / 4096).step_by(2) {
-        file.write_all_at(&[0xa5; 4096], page * 4096).unwrap();
-    }
+    damage(folder.path(), sick);
     let app = TestApp::on(folder.clone(), roomy()).await;
     let broken = found(&app, sick, &key, "walks of puppies").await;
     assert_eq!(broken.verdict(), "500 B1000 internal", "{broken:?}");
@@ -150,14 +81,60 @@ async fn a_damaged_box_is_named_and_leaves_the_others_alone() {
     assert!(answer.status == 200 && answer.body.to_string().contains("sick.txt"), "{answer:?}");
 }
 
-/// A copy of a database is all in one file.
-fn in_one_file(path: &Path) {
+/// Overwrites every other page of a box's database.
+pub(crate) fn damage(data: &Path, box_id: BoxId) {
+    let path = copies::file_of(&data.join("index"), box_id);
+    // What is in the log only comes into the file when it is emptied; a copy is all in one file.
     let copy = path.with_extension("copy");
-    stores::snapshot(path, &copy).unwrap();
+    stores::snapshot(&path, &copy).unwrap();
     for end in ["-wal", "-shm"] {
         let _ = fs::remove_file(format!("{}{end}", path.display()));
     }
-    fs::rename(copy, path).unwrap();
+    fs::rename(copy, &path).unwrap();
+    let size = fs::metadata(&path).unwrap().len();
+    let file = fs::OpenOptions::new().write(true).open(&path).unwrap();
+    for page in (2..size / 4096).step_by(2) {
+        file.write_all_at(&[0xa5; 4096], page * 4096).unwrap();
+    }
+}
+
+/// An embedder that cannot bear one text.
+struct Fragile;
+
+#[async_trait]
+impl Embedder for Fragile {
+    fn id(&self) -> &str {
+        FakeEmbedder.id()
+    }
+
+    fn dimensions(&self) -> usize {
+        FakeEmbedder.dimensions()
+    }
+
+    fn max_tokens(&self) -> usize {
+        FakeEmbedder.max_tokens()
+    }
+
+    fn count_tokens(&self, text: &str) -> usize {
+        FakeEmbedder.count_tokens(text)
+    }
+
+    async fn embed(&self, texts: Vec<String>, role: Role, tokens: bool) -> Result<Vec<Embedding>, Fault> {
+        assert!(!texts.iter().any(|text| text.contains("unbearable")), "this text is unbearable");
+        FakeEmbedder.embed(texts, role, tokens).await
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_file_whose_reading_panics_keeps_no_other_from_being_read() {
+    let models = Models { embedders: Arc::new(Fragile).into(), reranker: None, picker: None };
+    let app = TestApp::with_models(Arc::new(tempfile::tempdir().unwrap()), roomy(), models).await;
+    let (_, box_id, key) = app.owner().await;
+    let bad = app.upload(box_id, &key, "bad.txt", b"An unbearable text.", &[]).await;
+    app.text_file(box_id, &key, "good.txt", "A text about apples.").await;
+    let file = app.get(&format!("/files/{}", bad.body["data"]["fileId"].as_str().unwrap()), &key).await;
+    let status = file.body["data"]["status"].as_str().unwrap();
+    assert!(["queued", "processing"].contains(&status), "it is tried again later: {file:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

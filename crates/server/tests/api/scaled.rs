@@ -3,6 +3,7 @@
 use std::{path::Path, process::Command};
 
 use serde_json::Value;
+use stores::blobs::Blobs;
 
 use crate::commands::{Served, papers, quire};
 
@@ -89,6 +90,94 @@ fn a_folder_is_moved_to_servers_and_back() {
     assert_eq!(found(&after, &[], &key, "engine oil")[0], "cars.txt");
     let doctor = said(plain(&after, &["doctor", "--scrub"]));
     assert_eq!(doctor["ok"], true, "{doctor}");
+}
+
+/// What docs/backup.md says of stores on servers: the database first, then the bucket, both with their own tools.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn stores_on_servers_are_restored_from_their_own_backups() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
+    let variable = |name: &str| std::env::var(name).ok();
+    let (Some(programs), Some(server), Some(s3)) = (
+        variable("QUIRE_TEST_POSTGRES_PROGRAMS"),
+        variable("QUIRE_TEST_POSTGRES"),
+        variable("QUIRE_TEST_S3"),
+    ) else {
+        return eprintln!("skipped: tests/servers/servers.py starts the servers that this needs");
+    };
+    let own = uuid::Uuid::now_v7().simple().to_string();
+    let postgres = |program: &str, line: &[&str]| {
+        let output = Command::new(Path::new(&programs).join(program)).args(line).output().unwrap();
+        assert!(output.status.success(), "{program}: {output:?}");
+    };
+    // A database and a part of the bucket, and settings that name both.
+    let place = |name: &str| {
+        let database = format!("{name}_{own}");
+        postgres("psql", &["-qX", "-d", &server, "-c", &format!("create database {database}")]);
+        let database = format!("{}/{database}", server.rsplit_once('/').unwrap().0);
+        let bucket = s3.replacen("/?", &format!("/{name}-{own}?"), 1);
+        let text = format!(
+            "[catalog]\nurl = \"{database}\"\n[index]\nurl = \"{database}\"\n[blobs]\nurl = \"{bucket}\"\n"
+        );
+        std::fs::write(path(name), text).unwrap();
+        (database, bucket)
+    };
+    let (database, bucket) = place("before");
+    let config = path("before");
+    let on_servers = ["--config", config.as_str()];
+    let node = folder.path().join("node");
+    let with_config = |data: &Path, line: &[&str]| {
+        let line: Vec<&str> = line.iter().chain(&on_servers).copied().collect();
+        plain(data, &line)
+    };
+    let key = papers(&node, with_config);
+    fill(&node, &on_servers, &key);
+    let before = found(&node, &on_servers, &key, "walking a puppy");
+
+    postgres("pg_dump", &["-Fc", "-d", &database, "-f", &path("dump")]);
+    // Between the two one file comes and one goes.
+    let late = folder.path().join("late.txt");
+    std::fs::write(&late, "A late text about boats.").unwrap();
+    let server = Served::start(with_config(&node, &["serve", "--listen", "127.0.0.1:0"]));
+    let client = |line: &[&str]| {
+        let mut command = with_config(&node, line);
+        command.env("QUIRE_URL", &server.1).env("QUIRE_API_KEY", &key);
+        said(command)
+    };
+    client(&["add", "Papers", late.to_str().unwrap()]);
+    let files = client(&["files", "Papers"]);
+    let cars = files.as_array().unwrap().iter().find(|file| file["name"] == "cars.txt").unwrap();
+    client(&["delete", cars["fileId"].as_str().unwrap()]);
+    drop(server);
+    let (there, copy_of_bucket) = place("after");
+    let (from, to) = (
+        Blobs::connect(&bucket, &folder.path().join("from")).unwrap(),
+        Blobs::connect(&copy_of_bucket, &folder.path().join("to")).unwrap(),
+    );
+    for name in from.names().await.unwrap() {
+        let original = from.local(&name).await.unwrap();
+        to.keep(to.receive_file(original.path()).unwrap()).await.unwrap();
+    }
+    postgres("pg_restore", &["-d", &there, &path("dump")]);
+
+    let config = path("after");
+    let restored = ["--config", config.as_str()];
+    let again = folder.path().join("again");
+    assert_eq!(found(&again, &restored, &key, "walking a puppy"), before);
+    assert_eq!(found(&again, &restored, &key, "engine oil")[0], "cars.txt", "what was read of it is there");
+    let doctor = plain(&again, &["doctor", "--scrub", "--json", "--config", &config]).output().unwrap();
+    assert_eq!(doctor.status.code(), Some(1), "{doctor:?}");
+    let report: Value = serde_json::from_slice(&doctor.stdout).unwrap();
+    let finding =
+        report["findings"].as_array().unwrap().iter().find(|finding| finding["what"] == "originals");
+    let text = finding.unwrap()["text"].as_str().unwrap();
+    assert!(text.contains("1 missing") && text.contains("cars.txt in Papers"), "{report}");
+    assert_eq!(report["damaged"], Value::Array(vec![]));
+    for database in [&database, &there] {
+        let name = database.rsplit_once('/').unwrap().1;
+        let line = format!("drop database {name} with (force)");
+        postgres("psql", &["-qX", "-d", &variable("QUIRE_TEST_POSTGRES").unwrap(), "-c", &line]);
+    }
 }
 
 #[test]

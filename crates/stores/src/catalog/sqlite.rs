@@ -5,6 +5,7 @@
 //! outlive a power cut, it does not wait for the disk: the next commit that does takes it along.
 
 use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
     path::{Path, PathBuf},
     sync::{
         Arc,
@@ -74,7 +75,7 @@ impl File {
         let file = path.to_path_buf();
         let writer = std::thread::Builder::new()
             .name("catalog-writer".into())
-            .spawn(move || write_until_closed(&connection, &file, &queue))
+            .spawn(move || keep_writing(&connection, &file, &queue))
             .map_err(Error::io("starting the catalog's writing thread"))?;
         let readers = Arc::new(Readers { path: path.to_path_buf(), idle: Mutex::default() });
         Ok(File { readers, work: Some(work), writer: Some(writer) })
@@ -114,6 +115,15 @@ fn connect(path: &Path) -> Result<Connection, Error> {
     Ok(connection)
 }
 
+/// Writes until the queue is closed, whatever happens to a commit: without this thread nothing could be written until the
+/// next start. Whoever waited for a commit that panicked is told that it failed.
+fn keep_writing(connection: &Connection, path: &Path, queue: &Receiver<Work>) {
+    while catch_unwind(AssertUnwindSafe(|| write_until_closed(connection, path, queue))).is_err() {
+        tracing::error!("Writing to the catalog panicked; it goes on with what comes next");
+        let _ = connection.execute_batch("rollback");
+    }
+}
+
 fn write_until_closed(connection: &Connection, path: &Path, queue: &Receiver<Work>) {
     // What was deleted right before a crash may still be in the log.
     let mut wiped = wipe(connection, path);
@@ -150,17 +160,19 @@ fn commit_together(connection: &Connection, path: &Path, waiting: Vec<Work>) -> 
     let wipes = waiting.iter().any(|work| work.wipes);
     let synchronous = if waiting.iter().any(|work| work.durable) { "full" } else { "normal" };
     let prepared = connection.pragma_update(None, "synchronous", synchronous);
+    let mut waiting = waiting.into_iter();
     let outcome = prepared.and_then(|()| connection.execute_batch("begin immediate")).and_then(|()| {
-        for work in waiting {
+        for work in waiting.by_ref() {
             answers.push(run_in_savepoint(connection, work)?);
         }
         connection.execute_batch("commit")
     });
-    if outcome.is_err() {
+    if let Err(error) = &outcome {
         let _ = connection.execute_batch("rollback");
+        // Work that never ran is told why.
+        answers.extend(waiting.map(|work| (work.run)(Err(Error::of_commit(error))).1));
     }
     let wiped = !(wipes || scrub::is_due(path)) || wipe(connection, path);
-    // Work that never ran drops its sender, which its caller sees as a closed store.
     for answer in answers {
         answer(outcome.as_ref().map(|_| ()).map_err(Error::of_commit));
     }
@@ -175,4 +187,42 @@ fn run_in_savepoint(connection: &Connection, work: Work) -> rusqlite::Result<Ans
     }
     connection.execute_batch("release piece")?;
     Ok(answer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog::database::Turn;
+
+    /// Queues an insert; the answer says what became of the commit.
+    fn insert(file: &File, panics: bool) -> Receiver<Result<(), Error>> {
+        let (sender, receiver) = channel();
+        let work = Work {
+            run: Box::new(move |transaction| {
+                let written = transaction.and_then(|t| t.execute("insert into kept values (1)", &[]));
+                assert!(!panics, "the thread that writes is struck");
+                let answer: Answer = Box::new(move |committed| drop(sender.send(committed)));
+                (written.is_ok(), answer)
+            }),
+            durable: true,
+            turn: Turn::Alone,
+            wipes: false,
+        };
+        file.queue(work).unwrap();
+        receiver
+    }
+
+    #[test]
+    fn a_writing_thread_that_panics_goes_on_and_keeps_nothing_of_the_commit() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("catalog.db");
+        let file = File::open(&path).unwrap();
+        connect(&path).unwrap().execute_batch("create table kept (x)").unwrap();
+        assert!(insert(&file, true).recv().is_err(), "whoever waited is told");
+        insert(&file, false).recv().unwrap().unwrap();
+        drop(file);
+        let rows: i64 =
+            connect(&path).unwrap().query_row("select count(*) from kept", [], |row| row.get(0)).unwrap();
+        assert_eq!(rows, 1);
+    }
 }

@@ -13,6 +13,7 @@ use nix::fcntl::{AT_FDCWD, RenameFlags, renameat2};
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use super::open::OpenBox;
+use crate::Error;
 
 /// How much may be kept open.
 #[derive(Debug, Clone, Copy)]
@@ -76,7 +77,7 @@ impl Boxes {
 
     /// The box, created where it is missing.
     pub(super) fn made(&self, id: BoxId) -> Result<Arc<OpenBox>, Fault> {
-        fs::create_dir_all(self.folder(id)).map_err(Fault::internal)?;
+        fs::create_dir_all(self.folder(id)).map_err(Error::io("making the folder of a box"))?;
         Ok(self.take(&mut self.lock(id), id))
     }
 

@@ -1,6 +1,9 @@
-//! Copies of a box's file that are kept elsewhere, for backups: read and mended without opening the box.
+//! The files of a box as such, without opening the box: copied for backups, and checked.
 
-use std::path::{Path, PathBuf};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use engine::{
     ids::{BoxId, FileId},
@@ -8,12 +11,23 @@ use engine::{
 };
 use rusqlite::{Connection, TransactionBehavior};
 
-use super::{boxes, open::OpenBox, schema, truth};
+use super::{boxes, open::OpenBox, schema, text::Text, truth};
 use crate::Error;
 
 /// Where the file of a box is below the folder of the index.
 pub fn file_of(root: &Path, box_id: BoxId) -> PathBuf {
     boxes::folder_of(root, box_id).join(OpenBox::FILE)
+}
+
+/// Whether the text index beside a box's file is whole; what is wrong, where it is not.
+pub fn check_text(root: &Path, box_id: BoxId) -> Result<(), String> {
+    Text::check(&OpenBox::text_folder(&boxes::folder_of(root, box_id)))
+}
+
+/// Removes the text index beside a box's file, which nobody may have open; the next search makes it again.
+pub fn drop_text(root: &Path, box_id: BoxId) -> Result<(), Error> {
+    let folder = OpenBox::text_folder(&boxes::folder_of(root, box_id));
+    fs::remove_dir_all(&folder).map_err(Error::io(format!("removing {}", folder.display())))
 }
 
 /// What a copy holds.

@@ -1,7 +1,7 @@
 //! One open box: its file, and what is derived from it in memory and beside it.
 
 use std::{
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering},
@@ -24,7 +24,7 @@ use super::{
     text::{Matches, Text},
     truth,
 };
-use crate::scrub;
+use crate::{error::fault, scrub};
 
 /// A file to be stored.
 pub(super) struct Incoming {
@@ -62,7 +62,7 @@ impl OpenBox {
     pub(super) const FILE: &str = "box.db";
 
     pub(super) fn new(folder: PathBuf) -> Self {
-        let text = Text::new(folder.join("text"));
+        let text = Text::new(Self::text_folder(&folder));
         OpenBox {
             folder,
             text,
@@ -71,6 +71,11 @@ impl OpenBox {
             rows: RwLock::default(),
             bytes: AtomicUsize::new(0),
         }
+    }
+
+    /// Where the text index of a box in this folder is.
+    pub(super) fn text_folder(folder: &Path) -> PathBuf {
+        folder.join("text")
     }
 
     /// Bytes of memory held by what is derived.
@@ -84,9 +89,9 @@ impl OpenBox {
         let Some(connection) = self.connection(&mut writer)? else { return Ok(Err(Retired)) };
         refuse_other_model(connection, incoming)?;
         let transaction =
-            connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(Fault::internal)?;
+            connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(fault)?;
         let Incoming { file, document, chunks, model } = incoming;
-        let change = truth::replace(&transaction, *file, document, chunks, model).map_err(Fault::internal)?;
+        let change = truth::replace(&transaction, *file, document, chunks, model).map_err(fault)?;
         let pending = self.text.prepare(&transaction, &change)?;
         let mut rows = self.rows.write();
         self.commit(transaction)?;
@@ -108,8 +113,8 @@ impl OpenBox {
         let mut writer = self.writer.lock();
         let Some(connection) = self.connection(&mut writer)? else { return Ok(Err(Retired)) };
         let transaction =
-            connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(Fault::internal)?;
-        let Some(change) = truth::remove(&transaction, file).map_err(Fault::internal)? else {
+            connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(fault)?;
+        let Some(change) = truth::remove(&transaction, file).map_err(fault)? else {
             drop(transaction);
             // A crash may have come right after it was removed, before it was wiped.
             self.wipe(connection)?;
@@ -250,20 +255,20 @@ impl OpenBox {
 
     fn read_text(&self, query: &str, wanted: &Wanted) -> Result<Matches, Fault> {
         self.with_reader(|connection| {
-            let files = wanted.files(connection).map_err(Fault::internal)?;
+            let files = wanted.files(connection).map_err(fault)?;
             self.text.search(connection, query, files.as_deref(), wanted.limit)
         })
     }
 
     fn read<T>(&self, work: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, Fault> {
-        self.with_reader(|connection| work(connection).map_err(Fault::internal))
+        self.with_reader(|connection| work(connection).map_err(fault))
     }
 
     /// Reads through a connection of its own, so that readers wait neither for each other nor for the writer.
     fn with_reader<T>(&self, work: impl FnOnce(&Connection) -> Result<T, Fault>) -> Result<T, Fault> {
         let connection = match self.idle_reader() {
             Some(connection) => connection,
-            None => self.new_reader().map_err(Fault::internal)?,
+            None => self.new_reader().map_err(fault)?,
         };
         let result = work(&connection);
         let mut readers = self.readers.lock();
@@ -314,7 +319,7 @@ impl OpenBox {
             return Ok(None);
         }
         if writer.connection.is_none() {
-            let opened = schema::open_for_writing(&self.folder.join(Self::FILE)).map_err(Fault::internal)?;
+            let opened = schema::open_for_writing(&self.folder.join(Self::FILE)).map_err(fault)?;
             writer.connection = Some(opened);
         }
         Ok(writer.connection.as_mut())
@@ -325,24 +330,22 @@ impl OpenBox {
     fn commit(&self, transaction: Transaction<'_>) -> Result<(), Fault> {
         transaction.commit().map_err(|error| {
             self.text.withdraw();
-            Fault::internal(error)
+            fault(error)
         })
     }
 
     /// Overwritten pages remain in the write-ahead log until it is checkpointed and cut; a reader in the middle
     /// of the log only puts that off until the next change.
     fn wipe(&self, connection: &Connection) -> Result<(), Fault> {
-        scrub::wipe(connection, &self.folder.join(Self::FILE)).map(drop).map_err(Fault::internal)
+        scrub::wipe(connection, &self.folder.join(Self::FILE)).map(drop).map_err(fault)
     }
 }
 
 /// Vectors of two models must not be compared, so a box keeps to one until its other files are gone.
 fn refuse_other_model(connection: &Connection, incoming: &Incoming) -> Result<(), Fault> {
-    let stored = truth::model(connection).map_err(Fault::internal)?;
+    let stored = truth::model(connection).map_err(fault)?;
     let Some(stored) = stored.filter(|stored| *stored != incoming.model) else { return Ok(()) };
-    if incoming.chunks.is_empty()
-        || !truth::others_have_chunks(connection, incoming.file).map_err(Fault::internal)?
-    {
+    if incoming.chunks.is_empty() || !truth::others_have_chunks(connection, incoming.file).map_err(fault)? {
         return Ok(());
     }
     Err(other_model(&stored, &incoming.model))

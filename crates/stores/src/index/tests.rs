@@ -15,7 +15,7 @@ use engine::{
     seams::index::{Chunk, Index, IndexedChunk, Recall},
 };
 
-use super::{Bounds, Embedded, Postgres, contract};
+use super::{Bounds, Embedded, Postgres, contract, copies};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_contract_holds() {
@@ -134,6 +134,45 @@ async fn a_text_index_that_does_not_fit_its_box_is_brought_in_line() {
     fs::write(home.join("text/meta.json"), "{").unwrap();
     let index = open(folder.path());
     assert!(finds(&index, &writing, "walrus").await, "a damaged text index is made anew");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_text_index_that_a_power_cut_left_short_is_named_and_made_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    let id = BoxId::generate();
+    let writing = Writing::for_operator(id);
+    let index = open(folder.path());
+    store(&index, &writing, "walrus", 300).await;
+    drop(index);
+    let home = box_folder(folder.path());
+    let segment = |path: &PathBuf| path.extension().is_some_and(|kind| kind != "json" && kind != "lock");
+    let files = |folder: &Path| -> Vec<PathBuf> {
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).filter(segment).collect()
+    };
+    let kinds: Vec<_> =
+        files(&home.join("text")).iter().map(|path| path.extension().unwrap().to_owned()).collect();
+    assert!(kinds.len() >= 5, "{kinds:?}");
+    for kind in kinds {
+        assert_eq!(copies::check_text(folder.path(), id), Ok(()));
+        let path =
+            files(&home.join("text")).into_iter().find(|path| path.extension() == Some(&kind)).unwrap();
+        let cut = fs::OpenOptions::new().write(true).open(&path).unwrap();
+        cut.set_len(fs::metadata(&path).unwrap().len() / 2).unwrap();
+        assert!(copies::check_text(folder.path(), id).is_err(), "{kind:?}");
+        let index = open(folder.path());
+        assert_eq!(hits(&index, &writing, "walrus").await, 300, "{kind:?}");
+    }
+
+    // What is changed but not shorter is found by its checksum only, and made anew once it is dropped.
+    let [path, ..] = &files(&home.join("text"))[..] else { panic!("no segment") };
+    let mut bytes = fs::read(path).unwrap();
+    let middle = bytes.len() / 4;
+    bytes[middle] ^= 0xff;
+    fs::remove_file(path).unwrap();
+    fs::write(path, bytes).unwrap();
+    assert!(copies::check_text(folder.path(), id).unwrap_err().contains("damaged"));
+    copies::drop_text(folder.path(), id).unwrap();
+    assert_eq!(hits(&open(folder.path()), &writing, "walrus").await, 300);
 }
 
 #[tokio::test(flavor = "multi_thread")]

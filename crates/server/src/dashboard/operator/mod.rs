@@ -1,5 +1,6 @@
 //! Administering the server: accounts, plans, its health. Shows nothing of anybody's boxes.
 
+pub(super) mod health;
 pub(super) mod plans;
 pub(super) mod system;
 pub(super) mod users;

@@ -309,6 +309,11 @@ async fn operators_look_after_accounts_and_plans() {
     assert_eq!(browser.post(&me, &[("plan", "standard"), ("active", "1")]).await.status, 409);
     let page = browser.get("/operator/system").await;
     assert!(page.text.contains("Embedder") && page.text.contains("Originals"), "{page:?}");
+    let page = browser.get("/operator/health").await;
+    for what in ["disk", "backup", "certificate", "clock", "queue", "originals", "leftovers", "limits"] {
+        assert!(page.text.contains(&format!("<strong>{what}</strong>")), "{what}: {page:?}");
+    }
+    assert!(page.text.contains("quire backup DIR"), "what the doctor says of a missing backup: {page:?}");
     assert!(browser.get("/operator/audit").await.text.contains("Account disabled"));
 }
 

@@ -17,12 +17,16 @@ mod small;
 mod spelling;
 mod terms;
 
-use std::{fs, path::PathBuf, sync::Arc};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 pub(super) use analyzer::ANALYSIS;
 pub(super) use bm25::Field;
 pub(super) use counts::{Counts, count_terms};
-use engine::{Fault, seams::index::Correction};
+use engine::{Fault, Reason, seams::index::Correction};
 pub(super) use languages::Languages;
 use parking_lot::Mutex;
 pub(super) use question::Group;
@@ -40,6 +44,7 @@ use super::{
     Wanted,
     truth::{self, Change},
 };
+use crate::error::fault;
 
 /// Chunks up to which a box keeps its terms in memory: reading them takes about 10 ms, the most that opening a cold box
 /// may take.
@@ -106,13 +111,13 @@ impl Text {
     pub(super) fn prepare(&self, transaction: &Connection, change: &Change) -> Result<Pending, Fault> {
         let mut state = self.state.lock();
         if self.is_small(transaction)? {
-            truth::forget_changes(transaction, change.number - 1).map_err(Fault::internal)?;
+            truth::forget_changes(transaction, change.number - 1).map_err(fault)?;
             return Ok(Pending::Forget);
         }
         if let Some(open) = &state.open {
-            truth::forget_changes(transaction, open.has).map_err(Fault::internal)?;
+            truth::forget_changes(transaction, open.has).map_err(fault)?;
         }
-        let (files, chunks) = truth::remembered_changes(transaction).map_err(Fault::internal)?;
+        let (files, chunks) = truth::remembered_changes(transaction).map_err(fault)?;
         let few = files <= MOST_WAITING.0 && chunks <= MOST_WAITING.1;
         if self.folder.exists() && change.before.is_none() && few {
             return Ok(Pending::Wait);
@@ -130,7 +135,7 @@ impl Text {
         let mut state = self.state.lock();
         match (pending, state.open.as_mut()) {
             (Pending::Show, Some(open)) => {
-                open.reader.reload().map_err(Fault::internal)?;
+                open.reader.reload().map_err(fault)?;
                 open.start_rewriting();
             }
             (Pending::Wait, _) => {}
@@ -147,9 +152,9 @@ impl Text {
         if state.retired || !self.folder.exists() {
             return Ok(());
         }
-        let latest = truth::latest_change(connection).map_err(Fault::internal)?;
+        let latest = truth::latest_change(connection).map_err(fault)?;
         let open = self.opened(&mut state, connection, latest)?;
-        open.rewrite().map_err(Fault::internal)
+        open.rewrite().map_err(fault)
     }
 
     /// The truth did not take the change that was recorded: what is on disk is worth nothing.
@@ -179,11 +184,11 @@ impl Text {
                 drop(state);
                 return Ok(small.search(query, files, limit));
             }
-            let latest = truth::latest_change(connection).map_err(Fault::internal)?;
+            let latest = truth::latest_change(connection).map_err(fault)?;
             let had = state.open.as_ref().map(|open| open.has);
             let open = self.opened(&mut state, connection, latest)?;
             if had.is_some_and(|had| had < open.has) {
-                open.reader.reload().map_err(Fault::internal)?;
+                open.reader.reload().map_err(fault)?;
             }
             (open.reader.searcher(), open.fields, open.languages.clone())
         };
@@ -191,26 +196,26 @@ impl Text {
         let unknown = question.unknown(|term| fields.knows(&searcher, term));
         let mut corrections = Vec::new();
         if !unknown.is_empty() {
-            corrections = fields.meant(&searcher, unknown).map_err(Fault::internal)?;
+            corrections = fields.meant(&searcher, unknown).map_err(fault)?;
             question.correct(&corrections);
         }
         let Some((query, grouped)) = fields.query(&searcher, &question, files) else {
             return Ok((Vec::new(), corrections));
         };
-        Ok((fields.search(&*query, &grouped, limit).map_err(Fault::internal)?, corrections))
+        Ok((fields.search(&*query, &grouped, limit).map_err(fault)?, corrections))
     }
 
     /// The terms of a small box; nothing for a larger one.
     fn small(&self, state: &mut State, connection: &Connection) -> Result<Option<Arc<Small>>, Fault> {
         if state.small.is_none() && state.open.is_none() && self.is_small(connection)? {
-            state.small = Some(Arc::new(Small::of(connection).map_err(Fault::internal)?));
+            state.small = Some(Arc::new(Small::of(connection).map_err(fault)?));
         }
         Ok(state.small.clone())
     }
 
     /// Whether the box was never larger than what is kept in memory.
     fn is_small(&self, connection: &Connection) -> Result<bool, Fault> {
-        Ok(!self.folder.exists() && truth::chunk_count(connection).map_err(Fault::internal)? <= IN_MEMORY)
+        Ok(!self.folder.exists() && truth::chunk_count(connection).map_err(fault)? <= IN_MEMORY)
     }
 
     /// The index with all changes up to `latest` in it; those it had before are shown.
@@ -236,6 +241,8 @@ impl Text {
         match self.caught_up(connection, latest) {
             Ok(Some(open)) => return Ok(open),
             Ok(None) => tracing::warn!("A text index does not belong to its box; rebuilding it"),
+            // It may be as good as ever.
+            Err(fault) if fault.reason == Reason::Overloaded => return Err(fault),
             Err(error) => tracing::warn!(%error, "A text index could not be read; rebuilding it"),
         }
         self.discard();
@@ -246,9 +253,9 @@ impl Text {
     /// Opens or creates the index on disk; `None` where it holds what the truth never took, or is further behind than the
     /// truth remembers.
     fn caught_up(&self, connection: &Connection, latest: i64) -> Result<Option<Open>, Fault> {
-        let mut open = self.open_folder().map_err(Fault::internal)?;
-        open.languages = Arc::new(Languages::of(truth::languages(connection).map_err(Fault::internal)?));
-        match open.index.load_metas().map_err(Fault::internal)?.payload {
+        let mut open = self.open_folder().map_err(fault)?;
+        open.languages = Arc::new(Languages::of(truth::languages(connection).map_err(fault)?));
+        match open.index.load_metas().map_err(fault)?.payload {
             Some(payload) => {
                 let Some(has) = has(&payload) else { return Ok(None) };
                 open.has = has;
@@ -258,7 +265,7 @@ impl Text {
             }
             None => open.write_all(connection, latest)?,
         }
-        open.reader.reload().map_err(Fault::internal)?;
+        open.reader.reload().map_err(fault)?;
         Ok(Some(open))
     }
 
@@ -269,6 +276,21 @@ impl Text {
         let index = Index::open_or_create(directory, schema)?;
         let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
         Ok(Open { index, reader, fields, languages: Arc::default(), writer: None, has: 0 })
+    }
+
+    /// Whether the index below a folder is whole and what its checksums say. A small box has none, which is well too.
+    pub(super) fn check(folder: &Path) -> Result<(), String> {
+        if !folder.exists() {
+            return Ok(());
+        }
+        let wrong = |error: TantivyError| error.to_string();
+        let index = Index::open_in_dir(folder).map_err(wrong)?;
+        let _opened: IndexReader =
+            index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into().map_err(wrong)?;
+        match index.validate_checksum().map_err(wrong)?.iter().next() {
+            Some(damaged) => Err(format!("{} is damaged", damaged.display())),
+            None => Ok(()),
+        }
     }
 
     fn discard(&self) {
@@ -286,7 +308,7 @@ impl Open {
         if self.has == latest {
             return Ok(true);
         }
-        let behind = truth::changed_between(connection, self.has, latest).map_err(Fault::internal)?;
+        let behind = truth::changed_between(connection, self.has, latest).map_err(fault)?;
         let Some(behind) = behind else { return Ok(false) };
         self.write(connection, behind.into_iter(), latest).map(|()| true)
     }
@@ -300,7 +322,7 @@ impl Open {
     ) -> Result<(), Fault> {
         let (fields, mut shared) = (self.fields, self.languages.clone());
         let languages = Arc::make_mut(&mut shared);
-        let writer = self.writer().map_err(Fault::internal)?;
+        let writer = self.writer().map_err(fault)?;
         for file in files {
             writer.delete_term(fields.of_file(file));
             let mut documents = Documents::new(writer, fields);
@@ -308,22 +330,22 @@ impl Open {
                 languages.note(passage.language.as_deref());
                 documents.add(&passage, languages);
             })
-            .map_err(Fault::internal)?;
-            documents.finish().map_err(Fault::internal)?;
+            .map_err(fault)?;
+            documents.finish().map_err(fault)?;
         }
-        commit(writer, change).map_err(Fault::internal)?;
+        commit(writer, change).map_err(fault)?;
         (self.languages, self.has) = (shared, change);
         Ok(())
     }
 
     fn write_all(&mut self, connection: &Connection, change: i64) -> Result<(), Fault> {
         let (fields, languages) = (self.fields, self.languages.clone());
-        let writer = self.writer().map_err(Fault::internal)?;
+        let writer = self.writer().map_err(fault)?;
         let mut documents = Documents::new(writer, fields);
         truth::each_passage(connection, None, |passage| documents.add(&passage, &languages))
-            .map_err(Fault::internal)?;
-        documents.finish().map_err(Fault::internal)?;
-        commit(writer, change).map_err(Fault::internal)?;
+            .map_err(fault)?;
+        documents.finish().map_err(fault)?;
+        commit(writer, change).map_err(fault)?;
         self.has = change;
         Ok(())
     }

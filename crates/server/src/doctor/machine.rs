@@ -1,8 +1,9 @@
-//! What the machine gives the server: room on its disk, a disk that is encrypted, a clock that is right.
+//! What the machine gives the server: room on its disk, a disk that is encrypted, files that others cannot read, a clock that is
+//! right.
 
 use std::{
     fs,
-    os::unix::fs::MetadataExt,
+    os::unix::fs::{MetadataExt, PermissionsExt},
     path::{Path, PathBuf},
 };
 
@@ -13,8 +14,8 @@ use nix::sys::{
     statvfs::statvfs,
 };
 
-use super::{Finding, State};
-use crate::config::Config;
+use super::{Finding, Look, State};
+use crate::{config::Config, http::tls};
 
 /// Of a disk, what should be free: below it there is still time to act.
 const FREE_SHARE: f64 = 0.1;
@@ -26,24 +27,20 @@ pub(super) fn disk(data: &Path, config: &Config) -> Finding {
     let what = "disk";
     if let Err(error) = tempfile::NamedTempFile::new_in(data) {
         let text = format!("{} cannot be written: {error}", data.display());
-        return Finding { what, state: State::Wrong, text };
+        return Finding::new(what, State::Wrong, text);
     }
     let Ok(disk) = statvfs(data) else {
-        return Finding {
-            what,
-            state: State::Warning,
-            text: "the free space of the disk is not known".into(),
-        };
+        return Finding::new(what, State::Warning, "the free space of the disk is not known");
     };
     let (free, all) = (disk.blocks_available() * disk.fragment_size(), disk.blocks() * disk.fragment_size());
     let reserve = config.load.free_disk_mb.saturating_mul(1 << 20);
     let left = format!("{} of {} free", gigabytes(free), gigabytes(all));
     if free < reserve {
         let text = format!("{left}: no file is accepted below {} (load.free_disk_mb)", gigabytes(reserve));
-        return Finding { what, state: State::Wrong, text };
+        return Finding::new(what, State::Wrong, text);
     }
     let state = if (free as f64) < all as f64 * FREE_SHARE { State::Warning } else { State::Ok };
-    Finding { what, state, text: left }
+    Finding::new(what, state, left)
 }
 
 fn gigabytes(bytes: u64) -> String {
@@ -61,7 +58,7 @@ pub(super) fn encryption(data: &Path) -> Finding {
         ),
         None => (State::Warning, "it is not known whether the disk of the data folder is encrypted".into()),
     };
-    Finding { what, state, text }
+    Finding::new(what, state, text)
 }
 
 /// Looks at the device that the folder is on and at those below it; `None` where the folder is on no device of this system.
@@ -83,27 +80,54 @@ fn has_encryption(device: &Path, depth: usize) -> bool {
     depth > 0 && !below.is_empty() && below.iter().all(|device| has_encryption(device, depth - 1))
 }
 
+/// Whether other accounts of the machine can read what is secret: anything in the folder, or the key of the certificate.
+pub(super) fn permissions(look: &Look<'_>) -> Finding {
+    let what = "permissions";
+    let (mut open, mut done) = (Vec::new(), Vec::new());
+    // A group may share a folder, as volumes of Kubernetes do; a key has one reader.
+    for (path, allowed) in [(look.data.to_path_buf(), 0o770), (tls::key_path(look.data), 0o600)] {
+        let Ok(mode) = fs::metadata(&path).map(|found| found.permissions().mode() & 0o777) else { continue };
+        if mode & !allowed == 0 {
+            continue;
+        }
+        let closed = fs::Permissions::from_mode(mode & allowed);
+        match look.repair.then(|| fs::set_permissions(&path, closed)) {
+            Some(Ok(())) => done.push(format!("closed {} to others", path.display())),
+            Some(Err(error)) => open.push(format!("{} ({error})", path.display())),
+            None => open.push(format!("{} (mode {mode:o})", path.display())),
+        }
+    }
+    let (state, text) = match open.is_empty() {
+        true => (State::Ok, "other accounts of this machine can read nothing of it".to_string()),
+        false => (
+            State::Warning,
+            format!("others can read {}; `quire doctor --repair` or `chmod` closes it", open.join(" and ")),
+        ),
+    };
+    Finding { done, ..Finding::new(what, state, text) }
+}
+
 /// Whether the clock agrees with the database's, and with what was written before.
 pub(super) async fn clock(catalog: &dyn Catalog) -> Finding {
     let what = "clock";
     let here = Timestamp::now();
     let apart = match catalog.clock().await {
         Ok(theirs) => theirs.duration_since(here),
-        Err(fault) => return Finding { what, state: State::Wrong, text: fault.cause },
+        Err(fault) => return Finding::new(what, State::Wrong, fault.cause),
     };
     if apart.abs() > APART {
         let text = format!("the database's clock is {} seconds away from this machine's", apart.as_secs());
-        return Finding { what, state: State::Wrong, text };
+        return Finding::new(what, State::Wrong, text);
     }
     let last = catalog.audit_of_all(&Operating::for_operator(), None, 1).await;
     let last = last.ok().and_then(|page| page.entries.first().map(|entry| entry.at));
     match last.filter(|last| last.duration_since(here) > APART) {
-        Some(last) => Finding {
+        Some(last) => Finding::new(
             what,
-            state: State::Wrong,
-            text: format!("it is {here}, but something was recorded at {last}: the clock was set back"),
-        },
-        None => Finding { what, state: State::Ok, text: format!("{here}") },
+            State::Wrong,
+            format!("it is {here}, but something was recorded at {last}: the clock was set back"),
+        ),
+        None => Finding::new(what, State::Ok, format!("{here}")),
     }
 }
 

@@ -18,12 +18,12 @@ const SOON: SignedDuration = SignedDuration::from_hours(24 * 21);
 pub(super) fn finding(data: &Path, config: &Config) -> Finding {
     let what = "certificate";
     if config.http.tls == Tls::Proxy {
-        return Finding { what, state: State::Ok, text: "the proxy in front of quire has it".into() };
+        return Finding::new(what, State::Ok, "the proxy in front of quire has it");
     }
     let path = config.http.certificate.clone().unwrap_or_else(|| tls::certificate_path(data));
     if !path.exists() {
         let text = "there is none yet; the first start creates one".to_string();
-        return Finding { what, state: State::Ok, text };
+        return Finding::new(what, State::Ok, text);
     }
     let end = CertificateDer::from_pem_file(&path).ok().and_then(|certificate| end_of(&certificate));
     let now = Timestamp::now();
@@ -35,7 +35,7 @@ pub(super) fn finding(data: &Path, config: &Config) -> Finding {
         }
         Some(end) => (State::Ok, format!("{} is good until {}", path.display(), day(end))),
     };
-    Finding { what, state, text }
+    Finding::new(what, state, text)
 }
 
 fn day(time: Timestamp) -> String {
