@@ -141,16 +141,13 @@ fn is_refusal(error: &std::io::Error) -> bool {
     system_error(error).is_some_and(|number| passing.contains(&Errno::from_raw(number)))
 }
 
-/// What the system said, also where somebody has put a path around it.
+/// What the system said, also where `tempfile` has put a path around it and left nothing but the words.
 fn system_error(error: &std::io::Error) -> Option<i32> {
-    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
-    while let Some(found) = cause {
-        if let Some(number) = found.downcast_ref::<std::io::Error>().and_then(std::io::Error::raw_os_error) {
-            return Some(number);
-        }
-        cause = found.source();
-    }
-    None
+    let in_words = || {
+        let text = error.to_string();
+        text.split_once("(os error ")?.1.split_once(')')?.0.parse().ok()
+    };
+    error.raw_os_error().or_else(in_words)
 }
 
 fn is_refusal_of_file(code: rusqlite::ErrorCode) -> bool {
@@ -240,8 +237,9 @@ mod tests {
         // EIO, EROFS, EMFILE, ENFILE and ENOMEM; SQLITE_NOMEM, _READONLY, _IOERR and _CANTOPEN.
         let system = [5, 30, 24, 23, 12].map(|number| Error::io("writing")(io(number)));
         let text = Error::Text(TantivyError::IoError(std::sync::Arc::new(io(5))));
+        let wrapped = Error::io("writing")(std::io::Error::other(format!("{} at path \"/x\"", io(24))));
         let file = [7, 8, 10, 14].map(|number| Error::of_commit(&sqlite(number)));
-        for refused in system.into_iter().chain(file).chain([text, sqlite(10).into()]) {
+        for refused in system.into_iter().chain(file).chain([text, wrapped, sqlite(10).into()]) {
             let fault = Fault::from(refused);
             assert_eq!((fault.reason, fault.retry_after.is_some()), (Reason::Overloaded, true), "{fault}");
         }
