@@ -7,7 +7,10 @@ use std::{
     time::Duration,
 };
 
-use reqwest::multipart::{Form, Part};
+use reqwest::{
+    Response,
+    multipart::{Form, Part},
+};
 use serde_json::Value;
 
 use crate::{
@@ -78,15 +81,14 @@ impl Running<'_> {
     }
 
     /// An error where the server died of it.
-    async fn try_upload(&self, name: &str, bytes: Vec<u8>) -> reqwest::Result<Answer> {
-        let form = Form::new().part("file", Part::bytes(bytes).file_name(name.to_string()));
+    async fn send(&self, name: &str, text: impl Into<String>) -> reqwest::Result<Response> {
+        let form = Form::new().part("file", Part::text(text.into()).file_name(name.to_string()));
         let url = format!("{}/api/public/v1/boxes/{}/files", self.served.1, self.box_id);
-        let sent = self.http.post(url).bearer_auth(&self.node.key).multipart(form).send().await?;
-        Ok(Answer::of(sent).await)
+        self.http.post(url).bearer_auth(&self.node.key).multipart(form).send().await
     }
 
     async fn upload(&self, name: &str, text: &str) -> Answer {
-        let answer = self.try_upload(name, text.into()).await.unwrap();
+        let answer = Answer::of(self.send(name, text).await.unwrap()).await;
         answer.must_be_well_formed();
         answer
     }
@@ -190,7 +192,7 @@ async fn a_disk_that_fails_is_told_and_nothing_acknowledged_is_lost() {
         fs::remove_file(&fault).unwrap();
         // Without hands.
         let name = format!("{how}.txt");
-        let later = server.upload(&name, "The disk is well again.").await;
+        let later = server.upload(&name, &format!("The disk is well again after {how}.")).await;
         assert_eq!(later.status, 201, "{how}: {later:?}");
         server.until(&later, &["ready"]).await;
         kept.push(name);
