@@ -1,6 +1,6 @@
 """Runs the dashboard's tests in Debian's Chromium against a real quire server.
 
-    python3 tests/dashboard/run.py                  all tests on a light desktop; boxes, search, reading and chat on a dark phone
+    python3 tests/dashboard/run.py                  all tests on a light desktop; what people do most on a dark phone
     python3 tests/dashboard/run.py --every-look     all tests on both, and on a dark desktop and a light phone
     python3 tests/dashboard/run.py --screenshots    writes docs/screenshots instead
     python3 tests/dashboard/run.py -- -g members    whatever follows goes to Playwright
