@@ -15,7 +15,7 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from service import Server
 
-VERSION = "2.41.3"
+VERSION = "2.40.7"
 # n8n needs a newer Node than Debian has.
 PACKAGES = ["node@22", f"n8n@{VERSION}"]
 TEXT = "# Warranty\n\nThe warranty of the machine lasts two years from the day of purchase. Batteries are not covered.\n"
