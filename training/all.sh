@@ -84,5 +84,15 @@ picker() {
     run pick_data.py "$SETS" "$DATA" "$work"
     run train_pick.py "$work" ../models/quire-rerank-1 ../models/quire-pick-1 --judge-start --steps 3239
 }
+# The one for other languages, from the embedder of a hundred languages; after pick_data.py.
+multilingual_picker() {
+    [ -f "$work/picks.json.xz" ] || run pick_data.py "$SETS" "$DATA" "$work"
+    run train_pick.py "$work" ../models/quire-multi-1 ../models/quire-pick-multi-1 --many --share 1 --rate 1.2e-4 --steps 4000
+}
+# Tried, and not shipped: twelve layers for English, from the embedder of new boxes.
+deeper_picker() {
+    [ -f "$work/picks.json.xz" ] || run pick_data.py "$SETS" "$DATA" "$work"
+    run train_pick.py "$work" ../models/quire-embed-2 "$work/quire-pick-2" --share 1 --rate 1e-4 --steps 3500
+}
 
 for step in "$@"; do "$step"; done

@@ -36,11 +36,17 @@ def corpus(work, model_folder):
 
 
 def checkpoint(path):
-    """Weights by name: of a file, or of a folder that ships, with its tables beside it."""
+    """Weights by name: of a file, or of a folder that ships, with its tables where they are."""
     if not os.path.isdir(path):
         return load(path)
-    with open(f"{path}/quire.json", encoding="utf-8") as file:
-        return {**load(f"{path}/{json.load(file)['tables']}"), **load(f"{path}/model.safetensors")}
+    tables = settings(path).get("tables")
+    shared = load(f"{path}/{tables}") if tables else {}
+    return {**{name: value for name, value in shared.items() if name.startswith("embeddings.")}, **load(f"{path}/model.safetensors")}
+
+
+def settings(folder):
+    with open(f"{folder}/quire.json", encoding="utf-8") as file:
+        return json.load(file)
 
 
 def encoder(path):

@@ -32,10 +32,11 @@ class Encoder:
         x /= np.sqrt((x * x).mean(-1, keepdims=True) + self.epsilon)
         return x * self.values[name + ".weight"] + self.values[name + ".bias"]
 
-    def hidden(self, ids):
-        """The last hidden states of one text, special tokens included."""
+    def hidden(self, ids, second_from=None):
+        """The last hidden states of one text, or of two where a second begins; special tokens included."""
         x = self.words(np.asarray(ids)) + self.values["embeddings.position_embeddings.weight"][:len(ids)]
-        x = self.norm("embeddings.LayerNorm", x + self.values["embeddings.token_type_embeddings.weight"][0])
+        kinds = (np.arange(len(ids)) >= (len(ids) if second_from is None else second_from)).astype(int)
+        x = self.norm("embeddings.LayerNorm", x + self.values["embeddings.token_type_embeddings.weight"][kinds])
         split = lambda x: x.reshape(len(ids), self.heads, -1).transpose(1, 0, 2)
         for at in range(self.layers):
             name = f"encoder.layer.{at}."

@@ -1,6 +1,6 @@
-"""The encoder of all-MiniLM-L6-v2 and gte-small in plain PyTorch, over sequences packed one after the other, and its heads.
+"""The encoder of all-MiniLM-L6-v2, gte-small and multilingual-e5-small in plain PyTorch, over sequences packed one after the other, and its heads.
 
-The embedding tables are frozen as 8-bit steps with one scale a row: shipped models share one copy of them, and are
+The embedding tables are frozen as 8-bit steps with one scale a row, or blocks of 4 bits: shipped models share one copy of them, and are
 trained on exactly the numbers that ship. The teacher, all-mpnet-base-v2, is the same encoder, wider and deeper and with a
 bias by distance in its attention; sizes are read off the weights.
 """
@@ -37,8 +37,12 @@ def quantized(matrix):
 
 
 def dense(weights, name):
-    """A tensor as f32, whether it is stored as 8-bit steps or not."""
+    """A tensor as f32, whether it is stored as 8-bit steps, as blocks of 4 bits (e5.py) or as it is."""
     value = weights[name]
+    if value.dtype == torch.uint8:
+        blocks = value.view(len(value), -1, 16)
+        both = torch.cat([blocks & 15, blocks >> 4], 2).float() - 8
+        return (both * weights[name + ".scale"].float()[:, :, None]).flatten(1)
     return value.float() * weights[name + ".scale"][:, None] if value.dtype == torch.int8 else value.float()
 
 

@@ -5,6 +5,7 @@ SETS holds the original sets with their marked answers (README.md says which fil
 OUT/picks.json.xz: documents as [title, units], questions as {set, question, right: [[document, unit], …], doubtful, near: [documents]}.
 A unit is [what it says, what stands before it, what stands after it]; `wrong` are the likeliest wrong units of near documents. A unit that holds the words of an answer without being
 known to answer is doubtful: neither right nor wrong. A question without right units is one that its documents do not answer.
+The sets in train_pick.py's MULTILINGUAL are for the multilingual picker alone; leaving them out leaves the others as they are.
 """
 import csv
 import glob
@@ -25,12 +26,13 @@ ABBREVIATIONS = set("al approx art bzw ca cf co corp dept dr ed eg eq est etc fi
 NEAR = 6  # other documents of a question
 WRONG = 10  # their units that are kept
 CHINESE = 3_000
+JAPANESE = 4_000
 
 
 def sentences(passage):
     """Near to crates/engine/src/ingest/chunk/sentences.rs."""
     found = []
-    for part in re.split(r"(?<=[.!?])\s+(?=[^a-z\s])|(?<=[。！？])|\n+", passage):
+    for part in re.split(r"(?<=[.!?])\s+(?=[^a-z\s])|(?<=[。！？।])|\n+", passage):
         part = " ".join((part or "").split())
         if not part:
             continue
@@ -49,6 +51,7 @@ def flat(string):
 class Builder:
     def __init__(self):
         self.documents, self.questions, self.places = [], [], {}
+        self.versions = {}  # of a question that was translated, by its id: language, question, document, answers, title
 
     def forget_unused(self):
         """Numbers the documents anew that questions need."""
@@ -94,7 +97,7 @@ class Builder:
         return True
 
 
-def squad_style(builder, name, path, skip=lambda paragraph: False, keep=lambda qa: True):
+def squad_style(builder, name, path, skip=lambda paragraph: False, keep=lambda qa: True, translated=False):
     with open(path, encoding="utf-8") as file:
         data = json.load(file)["data"]
     for article in data:
@@ -106,7 +109,10 @@ def squad_style(builder, name, path, skip=lambda paragraph: False, keep=lambda q
             document = builder.prose(title, context)
             for qa in paragraph["qas"]:
                 if keep(qa):
-                    builder.marked(name, qa["question"], document, [answer["text"] for answer in qa["answers"]], group=title)
+                    answers = [answer["text"] for answer in qa["answers"]]
+                    builder.marked(name, qa["question"], document, answers, group=title)
+                    if translated:
+                        builder.versions.setdefault(qa["id"], []).append((name, qa["question"], document, answers, title))
 
 
 def squad(builder, sets, judged):
@@ -120,13 +126,70 @@ def squad(builder, sets, judged):
                 if any(number in judged for number, _, _ in asked):
                     continue
                 document = builder.prose(title, passage)
-                for _, question, rest in asked:
+                for number, question, rest in asked:
                     answers = [html.unescape(answer) for answer in re.findall(r'<span class="answer">(.*?)</span>', rest, re.S)]
                     answers = [answer for answer in answers if answer.strip() and not answer.startswith("<No Answer")]
                     if answers and version == "1.1":
                         builder.marked("squad", html.unescape(question), document, answers, group=title)
+                        builder.versions.setdefault(number, []).append(("en", html.unescape(question), document, answers, title))
                     elif not answers and version == "2.0":
                         builder.ask("squad-none", html.unescape(question), document, [], group=title)
+
+
+def pubmedqa(builder, passages, queries):
+    """Questions that an abstract answers; no sentence is marked, so it is one unit."""
+    for query in queries:
+        if query["set"] == "pubmedqa":
+            document = builder.add("", [[" ".join(passages[query["positives"][0]]["text"].split())[:900], "", ""]])
+            builder.ask("pubmedqa", query["query"], document, [[document, 0]], group=str(document % 20))
+
+
+def more_languages(builder, sets, judged, rng):
+    """What only the multilingual picker learns from: Italian, Japanese, Arabic, and questions in one language about a text in another."""
+    squad_style(builder, "italian", f"{sets}/squad-it.json", skip=lambda paragraph: any(qa["id"] in judged for qa in paragraph["qas"]),
+                translated=True)
+    before = len(builder.questions)
+    for path in sorted(glob.glob(f"{sets}/jaquad/*.json")):
+        squad_style(builder, "japanese", path)
+    builder.questions[before:] = rng.sample(builder.questions[before:], min(JAPANESE, len(builder.questions) - before))
+    squad_style(builder, "arabic", f"{sets}/arcd-train.json")
+    for number, versions in sorted(builder.versions.items()):
+        if len(versions) > 1:
+            (_, question, *_), (_, _, document, answers, title) = rng.sample(versions, 2)
+            builder.marked("crossed", question, document, answers, group=title)
+    name_articles(builder)
+
+
+def name_articles(builder):
+    """Of the titles that an article has in different languages, one stands for all."""
+    same = {}
+
+    def first(title):
+        while same.get(title, title) != title:
+            title = same[title]
+        return title
+    for versions in builder.versions.values():
+        titles = {first(version[-1]) for version in versions}
+        same |= dict.fromkeys(titles, min(titles))
+    for question in builder.questions:
+        question["article"] = first(question["group"])
+
+
+def more_judged(builder, sets, odd):
+    """Judged, not trained on: XQuAD's odd questions in languages whose XQuAD is not trained on, also asked of the English text."""
+    english = {}
+    with open(f"{sets}/xquad.en.json", encoding="utf-8") as file:
+        for article in json.load(file)["data"]:
+            for paragraph in article["paragraphs"]:
+                document = builder.prose(article["title"].replace("_", " "), paragraph["context"].lstrip("\ufeff"))
+                english |= {qa["id"]: (document, [answer["text"] for answer in qa["answers"]]) for qa in paragraph["qas"] if qa["id"] in odd}
+    for language in ("en", "es", "zh", "ar", "ru", "el", "hi", "th"):
+        squad_style(builder, f"xquad_{language}", f"{sets}/xquad.{language}.json", keep=lambda qa: qa["id"] in odd)
+        with open(f"{sets}/xquad.{language}.json", encoding="utf-8") as file:
+            asked = [qa for article in json.load(file)["data"] for paragraph in article["paragraphs"] for qa in paragraph["qas"]]
+        if language != "en":
+            for qa in (qa for qa in asked[1::8] if qa["id"] in english):
+                builder.marked("xquad_crossed", qa["question"], *english[qa["id"]], group=qa["id"])
 
 
 def qed(builder, sets):
@@ -403,9 +466,10 @@ def main():
     order = [qa["id"] for article in articles for paragraph in article["paragraphs"] for qa in paragraph["qas"]]  # bench/chat's
     judged, odd = set(order), set(order[1::2])
     squad(builder, sets, judged)
-    squad_style(builder, "es", f"{sets}/squad-es.json", skip=lambda paragraph: any(qa["id"] in judged for qa in paragraph["qas"]))
+    squad_style(builder, "es", f"{sets}/squad-es.json", skip=lambda paragraph: any(qa["id"] in judged for qa in paragraph["qas"]),
+                translated=True)
     for language in ("de", "ro", "tr", "vi"):
-        squad_style(builder, language, f"{sets}/xquad.{language}.json", keep=lambda qa: qa["id"] not in odd)
+        squad_style(builder, language, f"{sets}/xquad.{language}.json", keep=lambda qa: qa["id"] not in odd, translated=True)
     for name, path in (("zh", "drcd-dev"), ("zh", "drcd-test"), ("zh", "cmrc-dev")):
         squad_style(builder, name, f"{sets}/{path}.json")
     qed(builder, sets)
@@ -421,7 +485,12 @@ def main():
     by_question(builder, "policyqa", original(glob.glob(f"{sets}/policyqa-*.json")), passages, queries)
     chinese = [question for question in builder.questions if question["set"] == "zh"]
     left_out = {id(question) for question in rng.sample(chinese, max(0, len(chinese) - CHINESE))}
-    builder.questions = [question for question in builder.questions if id(question) not in left_out]
+    for question in builder.questions:
+        if id(question) in left_out:
+            question["set"] = "chinese"
+    pubmedqa(builder, passages, queries)
+    more_languages(builder, sets, judged, rng)
+    more_judged(builder, sets, odd)
     add_near(builder)
     add_wrong(builder)
     builder.forget_unused()

@@ -1,10 +1,12 @@
 """Tokenized texts, and batches of them put together on the device."""
+import json
 import os
 
 import numpy as np
 import torch
 from tokenizers import Tokenizer
 
+import vocabulary
 from model import DEVICE
 
 CLS, SEP = 101, 102
@@ -46,6 +48,12 @@ class Tokens:
 
 
 def tokenizer(folder):
+    """Of a folder that ships: a unigram vocabulary, its own or another model's, or BERT's."""
+    shared = f"{folder}/quire.json"
+    named = json.load(open(shared, encoding="utf-8")).get("vocabulary") if os.path.exists(shared) else None
+    unigram = f"{folder}/{named or 'vocabulary.unigram'}"
+    if os.path.exists(unigram):
+        return vocabulary.Original(unigram)
     made = Tokenizer.from_file(f"{folder}/tokenizer.json")
     made.no_truncation()
     made.no_padding()
@@ -80,8 +88,8 @@ def singles(texts, which, most):
     return packed
 
 
-def pairs(queries, which_queries, passages, which_passages, most):
-    """[CLS] query [SEP] passage [SEP]; `most` tokens where the query is short."""
+def pairs(queries, which_queries, passages, which_passages, most, marks=(CLS, SEP)):
+    """[CLS] query [SEP] passage [SEP], or other `marks`; `most` tokens where the query is short."""
     first = np.minimum(queries.lengths[which_queries], QUERY_TOKENS)
     second = np.minimum(passages.lengths[which_passages], most - 3 - np.minimum(first, SHORT_QUERY))
     packed = Packed(first + second + 3)
@@ -93,8 +101,8 @@ def pairs(queries, which_queries, passages, which_passages, most):
     query_ids = queries.ids[query_at.clamp(0, len(queries.ids) - 1)].long()
     passage_ids = passages.ids[passage_at.clamp(0, len(passages.ids) - 1)].long()
     ids = torch.where(place <= length, query_ids, passage_ids)
-    ids = torch.where((place == length + 1) | (place == last), SEP, ids)
-    packed.ids = torch.where(place == 0, CLS, ids)
+    ids = torch.where((place == length + 1) | (place == last), marks[1], ids)
+    packed.ids = torch.where(place == 0, marks[0], ids)
     packed.kinds = (place > length + 1).long()
     return packed
 

@@ -1,11 +1,13 @@
 """Trains the answer picker: of the sentences and rows that may answer a question, the one that does, or none.
 
-Usage: python training/train_pick.py WORK START OUT [--steps N | --seconds N] [--share S] …
-WORK holds what pick_data.py wrote, START is the folder of the cross-encoder to go on from.
+Usage: python training/train_pick.py WORK START OUT [--steps N | --seconds N] [--share S] [--many] …
+       python training/train_pick.py WORK START --judge
+WORK holds what pick_data.py wrote, START is the folder of the cross-encoder to go on from, or of an embedder, which gets a new head.
 Softmax over a list and "none of them", whose logit is 0, so that saying nothing is one of the choices; beside it binary loss for
-every candidate. Every twentieth group of a trained set is held out; the sets in JUDGED are never trained on. In the end
-the weights are put between START's and the trained ones (--share), which keeps more of what START knew of other domains. OUT gets
-the model as it ships, WORK/pick_scores.npz the logits of all candidates of the judged and held-out questions.
+every candidate. Every twentieth group of a trained set is held out, with its article in other languages; the sets in JUDGED are never
+trained on, those in MULTILINGUAL only with --many. In the end the weights are put between START's and the trained ones (--share), which
+keeps more of what START knew of other domains. OUT gets the model as it ships, and WORK a file .npz named like it with the
+logits of all candidates of the judged and held-out questions. --judge only judges START, a picker.
 """
 import argparse
 import json
@@ -19,18 +21,20 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from common import checkpoint, log
+from common import checkpoint, log, settings
 from descent import add_arguments, descend
 from export import shipped, whole, write
 from model import DEVICE, CrossEncoder, dense
-from tokens import Tokens, by_budget, pairs, tokenizer
+from tokens import CLS, SEP, Tokens, by_budget, pairs, tokenizer
 
-JUDGED = ("xquad", "tatqa", "covidqa", "policyqa")
-TIMES = {"tables": 3, "fetaqa": 2, "qed": 2, "medquad": 0.6, "es": 0.7, "zh": 0.8}  # how often in an epoch; 1 otherwise
+JUDGED = ("xquad", "tatqa", "covidqa", "policyqa", "xquad_crossed", *(f"xquad_{language}" for language in "en es zh ar ru el hi th".split()))
+MULTILINGUAL = ("italian", "japanese", "arabic", "chinese", "crossed")
+SAID_AGAIN = ("italian", "chinese", "crossed")  # articles of other sets: what is held out there is held out here
+TIMES = {"tables": 3, "fetaqa": 2, "qed": 2, "medquad": 0.6, "es": 0.7, "zh": 0.8, "italian": 0.3, "chinese": 0.5, "crossed": 0.7}  # in an epoch; 1 otherwise
 MARK = " ‖ "  # between a sentence and what stands around it; crates/engine/src/chat/extract/judge.rs writes the same
 BEFORE, AFTER = 24, 14  # words of the neighbours
 PAIR_TOKENS = 224
-SETTINGS = {"id": "quire-pick-1", "max_tokens": 256, "tables": "../quire-tables-1.safetensors"}
+MOST_TOKENS = 256
 NONE = 0.2  # share of answerable questions that are asked without their answer
 
 
@@ -52,6 +56,7 @@ class Picks:
             texts += [around(title, unit) for unit in units]
         self.sizes = [len(units) for _, units in found["documents"]]
         made = tokenizer(folder)
+        self.marks = (made.first, made.separator) if hasattr(made, "separator") else (CLS, SEP)
         self.units = Tokens.of(made, texts, 200)
         self.asked = Tokens.of(made, [question["question"] for question in self.questions], 64)
         for question in self.questions:
@@ -60,21 +65,31 @@ class Picks:
             own = range(self.starts[question["own"]], self.starts[question["own"]] + self.sizes[question["own"]])
             known = {*right, *doubtful}
             question.update(right=right, wrong=wrong, beside=[at for at in own if at not in known])
+        self.kept_back = {self.article(question) for question in self.questions if self.is_held_out(question)}
 
-    def is_held_out(self, question):
-        return zlib.crc32(question["group"].encode()) % 20 == 0
+    @staticmethod
+    def article(question):
+        return question.get("article", question["group"])
+
+    @staticmethod
+    def is_held_out(question):
+        return question["set"] not in JUDGED + SAID_AGAIN and zlib.crc32(question["group"].encode()) % 20 == 0
+
+    def is_judged(self, question):
+        return question["set"] in JUDGED or self.is_held_out(question)
 
 
 class Lists:
     """Draws lists: the right unit first, or -1 in its place where there is none."""
 
-    def __init__(self, picks, count, seed):
+    def __init__(self, picks, count, seed, many=False):
         self.picks, self.count, self.rng, self.waiting = picks, count, random.Random(seed), []
+        self.left_out = JUDGED if many else JUDGED + MULTILINGUAL
 
     def epoch(self):
         rng, kept = self.rng, []
         for at, question in enumerate(self.picks.questions):
-            if question["set"] in JUDGED or self.picks.is_held_out(question):
+            if question["set"] in self.left_out or self.picks.article(question) in self.picks.kept_back:
                 continue
             times = TIMES.get(question["set"], 1)
             kept += [at] * (int(times) + (rng.random() < times - int(times)))
@@ -112,13 +127,12 @@ def loss_of(scores, there):
 def judge(network, picks):
     """Logits of every candidate of the judged and held-out questions, and how often the best one of each is right."""
     network.eval()
-    rows = [(at, place, kind) for at, question in enumerate(picks.questions)
-            if question["set"] in JUDGED or picks.is_held_out(question)
+    rows = [(at, place, kind) for at, question in enumerate(picks.questions) if picks.is_judged(question)
             for kind, part in ((2, question["right"]), (1, question["beside"]), (0, question["wrong"])) for place in part]
     asked, units, kinds = (np.array(column) for column in zip(*rows))
     scores = np.zeros(len(rows), np.float32)
     for group in by_budget(picks.units.lengths[units] + picks.asked.lengths[asked], 60_000):
-        scores[group] = network(pairs(picks.asked, asked[group], picks.units, units[group], PAIR_TOKENS)).float().cpu().numpy()
+        scores[group] = network(pairs(picks.asked, asked[group], picks.units, units[group], PAIR_TOKENS, picks.marks)).float().cpu().numpy()
     names = np.array([picks.questions[at]["set"] for at in asked])
     for name in sorted(set(names)):
         right, told, best_right, best_without = [], [], [], []
@@ -139,44 +153,61 @@ def judge(network, picks):
     return {"question": asked, "unit": units, "kind": kinds, "score": scores, "set": names}
 
 
+def export(start_folder, out, weights):
+    """The model as it ships: layers in 8 bits, START's tables and vocabulary where they are."""
+    os.makedirs(out, exist_ok=True)
+    write(f"{out}/model.safetensors", shipped(weights))
+    known = settings(start_folder)
+    base = f"../{os.path.basename(os.path.normpath(start_folder))}"
+    said = {"id": os.path.basename(os.path.normpath(out)), "max_tokens": MOST_TOKENS,
+            "tables": known.get("tables", f"{base}/model.safetensors")}
+    if os.path.exists(f"{start_folder}/vocabulary.unigram"):
+        said["vocabulary"] = f"{base}/vocabulary.unigram"
+    for name in ("config.json", "tokenizer.json", "LICENSE"):
+        if os.path.exists(f"{start_folder}/{name}"):
+            shutil.copyfile(f"{start_folder}/{name}", f"{out}/{name}")
+    with open(f"{out}/quire.json", "w", encoding="utf-8") as file:
+        json.dump(said, file, indent=2)
+        file.write("\n")
+
+
 def main():
     arguments = argparse.ArgumentParser()
     for name in ("work", "start", "out"):
-        arguments.add_argument(name)
+        arguments.add_argument(name, nargs="?" if name == "out" else None)
     arguments.add_argument("--share", type=float, default=0.6, help="of what was trained; the rest is START's")
+    arguments.add_argument("--many", action="store_true", help="learn from the sets in many languages, too")
+    arguments.add_argument("--judge", action="store_true", help="judge START and do nothing else")
     arguments.add_argument("--judge-start", action="store_true", help="judge the cross-encoder that training starts from, too")
     add_arguments(arguments, rate=6e-5, batch=64, length=10, seed=1)
     options = arguments.parse_args()
     torch.manual_seed(options.seed)
-    os.makedirs(options.out, exist_ok=True)
     start = checkpoint(options.start)
     picks = Picks(options.work, options.start)
     log("questions", len(picks.questions), "units", len(picks.units.lengths), "tokens", int(picks.units.lengths.sum()))
     network = CrossEncoder(start).to(DEVICE).train()
-    if options.judge_start:
+    if options.judge or options.judge_start:
         judge(network, picks)
-    lists = Lists(picks, options.list, options.seed)
+    if options.judge:
+        return
+    lists = Lists(picks, options.list, options.seed, options.many)
     log("lists in an epoch", len(lists.epoch()))
 
     def next_loss():
         taken, drawn = lists.next(options.batch)
         there = torch.as_tensor(drawn >= 0).to(DEVICE)
-        packed = pairs(picks.asked, np.repeat(taken, options.list), picks.units, drawn.clip(0).ravel(), PAIR_TOKENS)
+        packed = pairs(picks.asked, np.repeat(taken, options.list), picks.units, drawn.clip(0).ravel(), PAIR_TOKENS, picks.marks)
         scores = network(packed).view(len(taken), options.list)
         return loss_of(scores, there), lambda: f"right {((scores.argmax(1) == 0) & there[:, 0]).float().sum().item() / max(1, there[:, 0].sum().item()):.2f}"
 
     descend(network, options, next_loss)
     tables = {name: value for name, value in start.items() if name.startswith("embeddings.")}
-    mixed = {**tables, **{name: options.share * value.cpu() + (1 - options.share) * dense(start, name)
-                          for name, value in network.named().items()}}
-    write(f"{options.out}/model.safetensors", shipped(mixed))
-    for name in ("config.json", "tokenizer.json"):
-        shutil.copyfile(f"{options.start}/{name}", f"{options.out}/{name}")
-    with open(f"{options.out}/quire.json", "w", encoding="utf-8") as file:
-        json.dump(SETTINGS, file, indent=2)
-        file.write("\n")
+    trained = {name: value.cpu() for name, value in network.named().items()}
+    mixed = {**tables, **{name: options.share * value + (1 - options.share) * dense(start, name) if options.share < 1 else value
+                          for name, value in trained.items()}}
+    export(options.start, options.out, mixed)
     log("as it ships:")
-    np.savez_compressed(f"{options.work}/pick_scores.npz", **judge(CrossEncoder(whole(mixed)).to(DEVICE), picks))
+    np.savez_compressed(f"{options.work}/{os.path.basename(os.path.normpath(options.out))}.npz", **judge(CrossEncoder(whole(mixed)).to(DEVICE), picks))
 
 
 if __name__ == "__main__":

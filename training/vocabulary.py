@@ -73,6 +73,10 @@ class Original:
         text = unicodedata.normalize("NFC", text.replace(SPACE, " ").translate(self.replacements))
         return re.sub(" +", " ", text).strip(" ")
 
+    def encode_batch(self, texts, add_special_tokens=False):
+        """As `tokenizers` has it, of many texts; there are no special tokens."""
+        return self.model.encode_batch([self.normal(text) for text in texts], add_special_tokens=False)
+
     def encode(self, text):
         """Ids without special tokens."""
         normal = self.normal(text)

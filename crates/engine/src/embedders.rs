@@ -3,32 +3,24 @@
 
 use std::sync::Arc;
 
-use tokio::sync::OnceCell;
-
 use crate::{
     Fault,
+    later::{self, Later},
     seams::{catalog::BoxLanguage, embedder::Embedder},
 };
 
-/// Loads a model. Takes long, so it is never called on the async threads.
-pub type Load = Arc<dyn Fn() -> Result<Arc<dyn Embedder>, Fault> + Send + Sync>;
+/// Loads an embedder.
+pub type Load = later::Load<dyn Embedder>;
 
 /// Which embedder fills and searches which box. Cheap to clone; clones share what was loaded.
 #[derive(Clone)]
 pub struct Embedders {
     usual: Arc<dyn Embedder>,
-    multilingual: Option<Arc<Later>>,
+    multilingual: Option<Arc<Later<dyn Embedder>>>,
     /// What filled boxes when it was the usual one. They keep it until they are indexed again.
-    earlier: Vec<Arc<Later>>,
+    earlier: Vec<Arc<Later<dyn Embedder>>>,
     /// Whether boxes turn multilingual by themselves.
     by_itself: bool,
-}
-
-/// An embedder that is loaded once, by whoever needs it first.
-struct Later {
-    id: String,
-    load: Load,
-    loaded: OnceCell<Arc<dyn Embedder>>,
 }
 
 impl Embedders {
@@ -39,14 +31,14 @@ impl Embedders {
 
     /// The same with one of this id for boxes in other languages. Where the usual one is that already, there is no other.
     pub fn with_multilingual(self, id: String, load: Load) -> Self {
-        let later = (self.usual.id() != id).then(|| Later { id, load, loaded: OnceCell::new() });
+        let later = (self.usual.id() != id).then(|| Later::new(id, load));
         Embedders { multilingual: later.map(Arc::new), ..self }
     }
 
     /// The same with one of this id for boxes that it filled before, unless it is the usual one.
     pub fn with_earlier(mut self, id: String, load: Load) -> Self {
         if self.usual.id() != id {
-            self.earlier.push(Arc::new(Later { id, load, loaded: OnceCell::new() }));
+            self.earlier.push(Arc::new(Later::new(id, load)));
         }
         self
     }
@@ -99,17 +91,6 @@ impl Embedders {
             Some(later) => later.get().await,
             None => Ok(self.usual.clone()),
         }
-    }
-}
-
-impl Later {
-    async fn get(&self) -> Result<Arc<dyn Embedder>, Fault> {
-        let load = || async {
-            let load = self.load.clone();
-            // On an ordinary thread: those of the model come from it, and are not to step back.
-            tokio::task::spawn_blocking(move || load()).await.map_err(Fault::internal)?
-        };
-        self.loaded.get_or_try_init(load).await.cloned()
     }
 }
 

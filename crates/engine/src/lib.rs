@@ -23,6 +23,7 @@ pub mod embedders;
 pub mod error;
 pub mod ids;
 pub mod ingest;
+pub mod later;
 pub mod layout;
 pub mod permissions;
 pub mod seams;

@@ -389,14 +389,18 @@ mod tests {
 
     #[tokio::test]
     async fn tables_may_lie_in_a_file_that_models_share() {
-        let (whole, shared) = (model_folder(Numbers::I8), model_folder_with_tables(Numbers::I8));
-        let whole = LocalEmbedder::load(whole.path(), &options(None)).unwrap();
+        let (whole_folder, shared) = (model_folder(Numbers::I8), model_folder_with_tables(Numbers::I8));
+        let whole = LocalEmbedder::load(whole_folder.path(), &options(None)).unwrap();
         let found = LocalEmbedder::load(shared.path(), &options(None)).unwrap();
         assert_eq!(found.id(), "shared");
         let expected = one(&whole, "the unaffable walking").await.vector;
         assert_eq!(one(&found, "the unaffable walking").await.vector, expected);
-        std::fs::copy(shared.path().join("model.safetensors"), shared.path().join("tables.safetensors"))
-            .unwrap();
+        let whole_file = whole_folder.path().join("model.safetensors");
+        // Of the weights of another model only the tables are taken.
+        std::fs::copy(&whole_file, shared.path().join("tables.safetensors")).unwrap();
+        let found = LocalEmbedder::load(shared.path(), &options(None)).unwrap();
+        assert_eq!(one(&found, "the unaffable walking").await.vector, expected);
+        std::fs::copy(&whole_file, shared.path().join("model.safetensors")).unwrap();
         let twice = LocalEmbedder::load(shared.path(), &options(None));
         assert!(matches!(twice, Err(WeightsError::Malformed(_))));
     }

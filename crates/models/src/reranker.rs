@@ -131,6 +131,32 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn the_picker_of_many_languages_that_ships_agrees_with_float32() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/quire-pick-multi-1");
+        let reference: serde_json::Value = serde_json::from_str(include_str!("reference_pick.json")).unwrap();
+        for path in runtime::Path::ALL.into_iter().filter(|path| path.available()) {
+            let options = Options { threads: 2, path: Some(path), ..Options::default() };
+            let picker = LocalReranker::load(&folder, &options).unwrap();
+            // Activations of 7 bits and of 8; the scores lie between -9 and 9.
+            let most = match path {
+                runtime::Path::Portable => 0.01,
+                runtime::Path::Avx2 => 1.5,
+                _ => 0.8,
+            };
+            for pair in reference["pairs"].as_array().unwrap() {
+                let text = |name: &str| pair[name].as_str().unwrap().to_owned();
+                let expected = pair["score"].as_f64().unwrap() as f32;
+                let found = picker.score(&text("question"), vec![text("sentence")]).await.unwrap()[0];
+                println!("{path:?} {found} {expected}");
+                assert!(
+                    (found - expected).abs() < most,
+                    "{path:?}: {found} instead of {expected} for {pair}"
+                );
+            }
+        }
+    }
+
+    #[tokio::test]
     async fn a_long_passage_is_judged_by_its_best_window_and_a_long_query_refused() {
         let folder = model_folder(Numbers::F32);
         let reranker = LocalReranker::load(folder.path(), &Options::default()).unwrap();

@@ -3,8 +3,8 @@
 //! - [`Chat::ask`] tells the path; [`Answering`] is the answer on its way, every citation checked.
 //! - [`intent`] tells what is wanted, [`understand`] turns a conversation into one question, [`gather`] finds what to
 //!   answer from; [`mod@prompt`] is what a language model is told.
-//! - [`Extractive`] answers by quoting: [`pick`] weighs sentences and rows, [`summary`] and [`beside`] pick
-//!   in other ways, [`listing`] lists documents. Other answerers are behind the seam.
+//! - [`Extractive`] answers by quoting: [`pick`] weighs sentences and rows, with a model's help ([`Pickers`]), [`summary`]
+//!   and [`beside`] pick in other ways, [`listing`] lists documents. Other answerers are behind the seam.
 //! - [`draft`] reads what a model writes, [`verify`] checks it against the pages, [`locate`] finds quotes there and
 //!   [`support`] what says the same; [`structured`] reads JSON.
 
@@ -23,6 +23,7 @@ mod locate;
 mod named;
 mod phrases;
 mod pick;
+mod pickers;
 pub mod prompt;
 mod request;
 mod sides;
@@ -48,6 +49,7 @@ use extract::Known;
 use gather::{Found, SUMMARISED};
 use intent::Intent;
 use language::Language;
+pub use pickers::Pickers;
 pub use request::{ChatRequest, ChatWorkDone, Finish, Outcome};
 pub use verify::Citation;
 

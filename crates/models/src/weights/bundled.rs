@@ -49,7 +49,14 @@ static FILES: &[Bundled] = bundled![
     "quire-pick-1/model.safetensors",
     "quire-pick-1/quire.json",
     "quire-pick-1/tokenizer.json",
+    "quire-pick-multi-1/LICENSE",
+    "quire-pick-multi-1/config.json",
+    "quire-pick-multi-1/model.safetensors",
+    "quire-pick-multi-1/quire.json",
 ];
+
+/// Models that take their tables and vocabulary from another one.
+const BESIDE: &[(&str, &str)] = &[("quire-pick-multi-1", "quire-multi-1")];
 
 /// Whether the program carries a model of this name.
 pub fn has(name: &str) -> bool {
@@ -69,10 +76,12 @@ pub fn differing(folder: &Path, name: &str) -> Option<PathBuf> {
 }
 
 /// Writes the model of this name below `data`, where it is not there yet, and gives its folder. Files beside the folders
-/// are what models share, and come along.
+/// are what models share, and come along; so does a model whose files it needs.
 pub fn write(data: &Path, name: &str) -> Result<PathBuf, WeightsError> {
     let root = data.join("models");
-    let needed = |file: &&Bundled| file.path.split_once('/').is_none_or(|(folder, _)| folder == name);
+    let beside = BESIDE.iter().find(|(model, _)| *model == name).map(|(_, beside)| *beside);
+    let is_needed = |folder: &str| folder == name || Some(folder) == beside;
+    let needed = |file: &&Bundled| file.path.split_once('/').is_none_or(|(folder, _)| is_needed(folder));
     for file in FILES.iter().filter(needed) {
         let path = root.join(file.path);
         if !is(&path, file.bytes) {
@@ -116,8 +125,11 @@ mod tests {
         write(data.path(), "quire-rerank-1").unwrap();
         assert_eq!(fs::read(&path).unwrap(), before);
         assert!(root.join("quire-rerank-1/quire.json").is_file());
-        let all = ["quire-embed-1", "quire-embed-2", "quire-multi-1", "quire-rerank-1", "quire-pick-1"];
-        assert_eq!(names().collect::<Vec<_>>(), all);
+        write(data.path(), "quire-pick-multi-1").unwrap();
+        assert!(root.join("quire-multi-1/vocabulary.unigram").is_file());
+        let embedders = ["quire-embed-1", "quire-embed-2", "quire-multi-1"];
+        let readers = ["quire-rerank-1", "quire-pick-1", "quire-pick-multi-1"];
+        assert_eq!(names().collect::<Vec<_>>(), [embedders, readers].concat());
         let model = root.join("quire-embed-1");
         assert_eq!(differing(&model, "quire-embed-1"), None);
         fs::write(model.join("tokenizer.json"), "damaged").unwrap();

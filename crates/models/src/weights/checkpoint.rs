@@ -47,6 +47,12 @@ impl Checkpoint {
         Ok(self)
     }
 
+    /// The embedding tables alone.
+    pub(crate) fn tables(mut self) -> Self {
+        self.tensors.retain(|name, _| name.starts_with("embeddings."));
+        self
+    }
+
     /// Lets go of the pages read so far: packed weights are copies, and of what stays in the file few rows are needed.
     #[allow(unsafe_code)]
     pub(crate) fn forget_pages(&self) {

@@ -24,8 +24,11 @@ pub struct Settings {
     pub passage_prefix: String,
     /// The most tokens of one text, special ones included; the position table's size otherwise.
     pub max_tokens: Option<usize>,
-    /// A file with the embedding tables, seen from the folder, where several models share them.
+    /// A file with the embedding tables, seen from the folder, where several models share them: one of their own, or the
+    /// weights of another model.
     pub tables: Option<PathBuf>,
+    /// A vocabulary, likewise.
+    pub vocabulary: Option<PathBuf>,
     /// How much its similarities count in a search; the usual numbers otherwise.
     pub weighing: Option<Weighing>,
 }
@@ -135,12 +138,15 @@ impl Folder {
     pub(crate) fn checkpoint(&self) -> Result<Checkpoint, WeightsError> {
         let layers = Checkpoint::open(&self.weights)?;
         match &self.settings.tables {
-            Some(tables) => layers.and(Checkpoint::open(&self.path.join(tables))?),
+            Some(tables) => layers.and(Checkpoint::open(&self.path.join(tables))?.tables()),
             None => Ok(layers),
         }
     }
 
     pub(crate) fn tokenizer(&self) -> PathBuf {
+        if let Some(vocabulary) = &self.settings.vocabulary {
+            return self.path.join(vocabulary);
+        }
         let unigram = self.path.join("vocabulary.unigram");
         if unigram.is_file() { unigram } else { self.path.join("tokenizer.json") }
     }

@@ -100,7 +100,7 @@ pub async fn assemble_from(
     let limiter = stores::open_limiter(data, &config)?;
     let ingest = Ingest { parser, embedders: models.embedders.clone(), index: library.index.clone() };
     let search = Search::new(library.index.clone(), models.embedders.clone(), models.reranker.clone());
-    let quoting = Arc::new(Extractive::new(models.embedders.clone(), models.picker.clone()));
+    let quoting = Arc::new(Extractive::new(models.embedders.clone(), models.pickers.clone()));
     let chat = Chat::new(
         search.clone(),
         library.index.clone(),
@@ -170,7 +170,7 @@ pub async fn assemble_from(
 /// The answerer that the settings name, by itself. Reads files and packs weights, so it is not for the async threads.
 pub fn open_answerer(config: &Config, data: &Path) -> Result<Arc<dyn Answerer>> {
     let models = Models::load(&config.models, data)?;
-    answerer::choose(&config.answerer, &Arc::new(Extractive::new(models.embedders, models.picker)))
+    answerer::choose(&config.answerer, &Arc::new(Extractive::new(models.embedders, models.pickers)))
 }
 
 /// Calls of one account that may wait for their turn. Each holds some 30 KB, so an account holds 30 MB at most.

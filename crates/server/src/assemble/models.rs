@@ -14,6 +14,7 @@ use ::models::{
 use anyhow::{Context, Result, anyhow, bail};
 use engine::{
     Fault,
+    chat::Pickers,
     embedders::{Embedders, Load, no_multilingual},
     seams::{catalog::BoxLanguage, embedder::Embedder, reranker::Reranker},
 };
@@ -37,8 +38,8 @@ pub struct Models {
     pub embedders: Embedders,
     /// Reads query and passage together, where there is such a model.
     pub reranker: Option<Arc<dyn Reranker>>,
-    /// Says whether a sentence answers a question, where there is such a model.
-    pub picker: Option<Arc<dyn Reranker>>,
+    /// Say whether a sentence answers a question, where there are such models.
+    pub pickers: Pickers,
 }
 
 impl Models {
@@ -59,16 +60,17 @@ impl Models {
         if !ENGLISH.contains(&settings.embedder.as_str()) {
             embedders = embedders.only_on_request();
         }
-        let picker = load(&settings.picker, |name| picker(settings, name, data))?;
+        let pickers = pickers(settings, data)?;
         tracing::info!(
             embedder = embedder.id(),
             multilingual = embedders.multilingual_id().unwrap_or("none"),
             reranker = reranker.as_ref().map_or("none", |reranker| reranker.id()),
-            picker = picker.as_ref().map_or("none", |picker| picker.id()),
+            picker = pickers.english_id().unwrap_or("none"),
+            multilingual_picker = pickers.multilingual_id().unwrap_or("none"),
             duration_ms = started.elapsed().as_millis() as u64,
             "Loaded the models"
         );
-        Ok(Models { embedders, reranker, picker })
+        Ok(Models { embedders, reranker, pickers })
     }
 
     /// The id of the embedder that the settings name and the length of its vectors, without loading it.
@@ -90,6 +92,7 @@ impl Models {
             ("embedder for other languages", describe_multilingual(settings, data)),
             named("reranker", &settings.reranker),
             named("picker", &settings.picker),
+            ("picker for other languages", describe_multilingual_picker(settings, data)),
         ]
     }
 }
@@ -197,6 +200,41 @@ fn reranker(settings: &ModelSettings, name: &str, data: &Path) -> Result<Arc<dyn
     }
     let remote = remote(name, &settings.reranker_model, settings.reranker_key.clone())?;
     Ok(Arc::new(RemoteReranker::new(remote).map_err(|fault| anyhow!(fault.cause))?))
+}
+
+/// The answer pickers: the one for English, and how the one for other languages is loaded.
+fn pickers(settings: &ModelSettings, data: &Path) -> Result<Pickers> {
+    let english = load(&settings.picker, |name| picker(settings, name, data))?;
+    let pickers = Pickers::new(english);
+    let name = &settings.multilingual_picker;
+    let id = match place(settings, name) {
+        _ if name.is_empty() => return Ok(pickers),
+        Place::Remote(_) => bail!("models.multilingual_picker must be a model on this machine"),
+        Place::BuiltIn => name.clone(),
+        Place::Folder(_) | Place::Nowhere => {
+            let folder = folder(settings, name, data).and_then(|folder| Ok(Folder::open(&folder)?));
+            folder.with_context(|| format!("cannot load the model `{name}`"))?.id
+        }
+    };
+    let (settings, name, data) = (settings.clone(), name.clone(), data.to_path_buf());
+    let later = move || {
+        let started = Instant::now();
+        let loaded = picker(&settings, &name, &data).map_err(|error| Fault::internal(error.to_string()))?;
+        let duration_ms = started.elapsed().as_millis() as u64;
+        tracing::info!(picker = loaded.id(), duration_ms, "Loaded the answer picker for other languages");
+        Ok(loaded)
+    };
+    Ok(pickers.with_multilingual(id, Arc::new(later)))
+}
+
+fn describe_multilingual_picker(settings: &ModelSettings, data: &Path) -> Result<String> {
+    let name = settings.multilingual_picker.as_str();
+    match place(settings, name) {
+        Place::BuiltIn if !name.is_empty() => {
+            Ok(format!("{name}, built in; loaded when a question first needs it"))
+        }
+        _ => describe(settings, name, data),
+    }
 }
 
 /// Always on this machine: how sure a model elsewhere is, nobody knows.

@@ -64,6 +64,7 @@ fn in_use(settings: &ModelSettings) -> Vec<Entry> {
         ("reranker", settings.reranker.as_str()),
         ("embedder for other languages", multilingual),
         ("picker", settings.picker.as_str()),
+        ("picker for other languages", settings.multilingual_picker.as_str()),
     ];
     let named = named.into_iter().filter(|(_, name)| !name.is_empty());
     named.map(|(role, name)| Entry::of(settings, name, Some(role))).collect()

@@ -182,6 +182,8 @@ pub struct ModelSettings {
     pub reranker: String,
     /// Name or folder of the answer picker; empty: none.
     pub picker: String,
+    /// Name or folder of the answer picker for languages other than English; empty: none.
+    pub multilingual_picker: String,
     /// Threads for one batch; 0: one per core.
     pub threads: usize,
     /// A remote embedder's name there.
@@ -208,6 +210,7 @@ impl fmt::Debug for ModelSettings {
             .field("embedder", &self.embedder)
             .field("reranker", &self.reranker)
             .field("picker", &self.picker)
+            .field("multilingual_picker", &self.multilingual_picker)
             .finish_non_exhaustive()
     }
 }

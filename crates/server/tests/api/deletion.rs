@@ -353,7 +353,11 @@ impl Embedder for Gated {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_version_that_is_replaced_while_the_box_is_reindexed_is_in_no_index() {
     let gate = Arc::new(Gate::default());
-    let models = Models { embedders: Arc::new(Gated(gate.clone())).into(), reranker: None, picker: None };
+    let models = Models {
+        embedders: Arc::new(Gated(gate.clone())).into(),
+        reranker: None,
+        pickers: engine::chat::Pickers::default(),
+    };
     let app = TestApp::with_models(Arc::new(tempfile::tempdir().unwrap()), roomy(), models).await;
     let (_, box_id, key) = app.owner().await;
     let named = [("externalId", "doc")];

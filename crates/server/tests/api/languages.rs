@@ -83,7 +83,11 @@ async fn start() -> (TestApp, Arc<AtomicUsize>) {
         Ok(Arc::new(Multilingual::new()) as Arc<dyn Embedder>)
     });
     let embedders = Embedders::from(Arc::new(models::FakeEmbedder)).with_multilingual(MULTI.into(), load);
-    let models = Models { embedders, reranker: Some(Arc::new(models::FakeReranker)), picker: None };
+    let models = Models {
+        embedders,
+        reranker: Some(Arc::new(models::FakeReranker)),
+        pickers: engine::chat::Pickers::default(),
+    };
     let folder = Arc::new(tempfile::tempdir().unwrap());
     (TestApp::with_models(folder, roomy(), models).await, loads)
 }

@@ -209,7 +209,7 @@ async fn an_ordinary_reranked_search_costs_at_most_two_units() {
     let models = assemble::Models {
         embedders: Arc::new(models::FakeEmbedder).into(),
         reranker: Some(Arc::new(models::FakeReranker)),
-        picker: None,
+        pickers: engine::chat::Pickers::default(),
     };
     let app = TestApp::with_models(folder, roomy(), models).await;
     let (_, box_id, key) = app.owner().await;

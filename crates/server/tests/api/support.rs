@@ -103,7 +103,7 @@ impl TestApp {
         let models = assemble::Models {
             embedders: Arc::new(models::FakeEmbedder).into(),
             reranker: None,
-            picker: None,
+            pickers: engine::chat::Pickers::default(),
         };
         Self::with_models(folder, config, models).await
     }

@@ -503,7 +503,7 @@ async fn settings_that_cannot_work_are_named_at_the_start() {
     let models = || server::assemble::Models {
         embedders: Arc::new(models::FakeEmbedder).into(),
         reranker: None,
-        picker: None,
+        pickers: engine::chat::Pickers::default(),
     };
     for (kind, url, model, named) in [
         (AnswererKind::Gguf, "", "", "answerer.model"),

@@ -2,7 +2,13 @@
 //!
 //! It reads a sentence with what stands around it, marked off, exactly as `training/train_pick.py` wrote it in training.
 
-use crate::{chat::pick::Sentence, seams::answerer::Passage};
+use crate::{
+    chat::{
+        language::Language,
+        pick::{Sentence, Tongue},
+    },
+    seams::answerer::Passage,
+};
 
 /// Between a sentence and what stands around it.
 const MARK: &str = " ‖ ";
@@ -21,7 +27,16 @@ pub(super) fn read(sentence: &Sentence, passages: &[Passage]) -> String {
     format!("{said}{MARK}{}{MARK}{}{MARK}{}", first(&above, ABOVE), last(before, BEFORE), first(after, AFTER))
 }
 
-/// Whether a question is mostly in a script that the picker was trained on: Latin or Chinese.
+/// Whether this is for the picker that knows many languages: the question is not English, or most of the likeliest sentences
+/// are not; `multilingual` is whether the box is.
+pub(super) fn takes_many(question: &str, likeliest: &[Sentence], multilingual: bool) -> bool {
+    let other = likeliest.iter().filter(|sentence| sentence.tongue != Tongue::English).count();
+    2 * other > likeliest.len()
+        || !can_read(question)
+        || multilingual && Language::told(question) != Some(Language::English)
+}
+
+/// Whether a question is mostly in a script that the picker for English was trained on: Latin or Chinese.
 pub(super) fn can_read(question: &str) -> bool {
     let known =
         |letter: char| matches!(letter, '\0'..='\u{24f}' | '\u{1e00}'..='\u{1eff}' | '\u{3400}'..='\u{9fff}');

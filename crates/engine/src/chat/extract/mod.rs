@@ -8,7 +8,7 @@
 mod compare;
 mod judge;
 
-use std::{collections::VecDeque, ops::Range, sync::Arc};
+use std::{collections::VecDeque, ops::Range};
 
 use async_trait::async_trait;
 use tokio::sync::Semaphore;
@@ -17,6 +17,7 @@ use super::{
     beside,
     language::Language,
     pick::{Asked, Sentence, Tongue, Wanted},
+    pickers::Pickers,
     summary,
 };
 use crate::{
@@ -25,7 +26,6 @@ use crate::{
     seams::{
         answerer::{Answerer, Brief, Format, Passage, Piece, Pieces, Speaker, Task},
         embedder::Role,
-        reranker::Reranker,
     },
 };
 
@@ -44,22 +44,24 @@ const CLOSE: f32 = 1.6;
 const CLOSE_TO_ROW: f32 = 0.3;
 /// If the best sentence's sum is below this, there is no answer: one in twelve such sentences would be one.
 const LEAST: f32 = -2.4;
-/// The same of sums in which a model's judgement counts; in languages other than English it says no less firmly.
+/// The same of sums in which a model's judgement counts; in languages other than English the picker for English says no less
+/// firmly.
 const LEAST_JUDGED: f32 = -2.15;
+const LEAST_KNOWN: f32 = -2.15;
 const LEAST_OTHER: f32 = -1.0;
 const LEAST_TWO: f32 = -1.6;
 
 /// Answers by quoting.
 pub struct Extractive {
     embedders: Embedders,
-    picker: Option<Arc<dyn Reranker>>,
+    pickers: Pickers,
     turns: Semaphore,
 }
 
 impl Extractive {
-    /// An answerer that asks this picker, and compares by these embedders where there is none.
-    pub fn new(embedders: impl Into<Embedders>, picker: Option<Arc<dyn Reranker>>) -> Self {
-        Extractive { embedders: embedders.into(), picker, turns: Semaphore::new(AT_ONCE) }
+    /// An answerer that asks these pickers, and compares by these embedders where there are none.
+    pub fn new(embedders: impl Into<Embedders>, pickers: Pickers) -> Self {
+        Extractive { embedders: embedders.into(), pickers, turns: Semaphore::new(AT_ONCE) }
     }
 
     /// The sentences that answer, best first; none where none does.
@@ -71,7 +73,7 @@ impl Extractive {
     async fn weighed(&self, wanted: &Wanted<'_>, brief: &Brief) -> Result<Vec<Sentence>, Fault> {
         let passages = &brief.passages;
         let mut sentences = Asked::of(wanted, passages).sentences(passages);
-        if !self.judge(wanted.question, passages, &mut sentences).await? {
+        if !self.judge(wanted.question, brief, &mut sentences).await? {
             sentences.truncate(EMBEDDED);
             self.compare(wanted.question, brief, &mut sentences).await?;
         }
@@ -82,20 +84,23 @@ impl Extractive {
         Ok(sentences)
     }
 
-    /// Lets the picker judge the likeliest sentences and keeps these. `false` where there is no picker, or where it cannot
+    /// Lets a picker judge the likeliest sentences and keeps these. `false` where there is no picker, or where it cannot
     /// judge: it does not know the script, is too busy, or the question is too long.
     async fn judge(
         &self,
         question: &str,
-        passages: &[Passage],
+        brief: &Brief,
         sentences: &mut Vec<Sentence>,
     ) -> Result<bool, Fault> {
-        let Some(picker) = self.picker.as_ref().filter(|_| judge::can_read(question)) else {
+        let likeliest = &sentences[..sentences.len().min(JUDGED)];
+        let many = brief.model.as_deref().is_some_and(|id| self.embedders.multilingual_id() == Some(id));
+        let picker = self.pickers.get(judge::takes_many(question, likeliest, many)).await?;
+        let Some(picker) = picker.filter(|picker| picker.knows_many || judge::can_read(question)) else {
             return Ok(false);
         };
         let _turn = self.turns.acquire().await.map_err(Fault::internal)?;
-        let texts = sentences.iter().take(JUDGED).map(|sentence| judge::read(sentence, passages)).collect();
-        let scores = match picker.score(question, texts).await {
+        let texts = likeliest.iter().map(|sentence| judge::read(sentence, &brief.passages)).collect();
+        let scores = match picker.model.score(question, texts).await {
             Ok(scores) => scores,
             Err(fault) if matches!(fault.reason, Reason::Unprocessable | Reason::Overloaded) => {
                 return Ok(false);
@@ -105,6 +110,9 @@ impl Extractive {
         sentences.truncate(scores.len());
         for (sentence, score) in sentences.iter_mut().zip(scores) {
             sentence.judged = Some(score);
+            if picker.knows_many {
+                sentence.tongue = Tongue::Known;
+            }
         }
         Ok(true)
     }
@@ -173,6 +181,7 @@ fn least(sentence: &Sentence) -> f32 {
     match (sentence.judged, sentence.tongue) {
         (None, _) => LEAST,
         (Some(_), Tongue::English) => LEAST_JUDGED,
+        (Some(_), Tongue::Known) => LEAST_KNOWN,
         (Some(_), Tongue::Other) => LEAST_OTHER,
         (Some(_), Tongue::Two) => LEAST_TWO,
     }

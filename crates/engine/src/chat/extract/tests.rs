@@ -1,14 +1,19 @@
 //! What the extractive answerer picks, by words alone.
 
-use std::sync::Arc;
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
 
 use super::*;
 use crate::{
     ids::{ChunkId, FileId},
+    later::Load,
     seams::{
         answerer::Turn,
         embedder::{Embedder, Embedding},
         index::Chunk,
+        reranker::Reranker,
     },
 };
 
@@ -73,7 +78,7 @@ impl Reranker for Sure {
 
 /// What is said, citations left out.
 async fn said(brief: Brief) -> Vec<String> {
-    said_by(&Extractive::new(Arc::new(Even), None), brief).await
+    said_by(&Extractive::new(Arc::new(Even), Pickers::default()), brief).await
 }
 
 async fn said_by(extractive: &Extractive, brief: Brief) -> Vec<String> {
@@ -95,7 +100,7 @@ async fn a_picker_decides_and_where_it_is_busy_words_do() {
     let text = "The warranty of lamps lasts long. It ends after 24 months. It is sunny.";
     let passages = [passage(text, 0.6)];
     let by = async |word, question: &str| {
-        let extractive = Extractive::new(Arc::new(Even), Some(Arc::new(Sure(word))));
+        let extractive = Extractive::new(Arc::new(Even), Pickers::new(Some(Arc::new(Sure(word)))));
         said_by(&extractive, brief(question, &passages)).await
     };
     let question = "How long does the warranty of lamps last?";
@@ -104,6 +109,33 @@ async fn a_picker_decides_and_where_it_is_busy_words_do() {
     assert!(by(Some("24 months"), "How long does the warranty of Borealis lamps last?").await.is_empty());
     assert!(by(Some("24 months"), "How long did the warranty of lamps last in 1987?").await.is_empty());
     assert_eq!(by(None, question).await, quoted(question, &passages).await);
+}
+
+#[tokio::test]
+async fn other_languages_have_a_picker_of_their_own_that_is_loaded_when_it_is_needed() {
+    let loads = Arc::new(AtomicUsize::new(0));
+    let counted = loads.clone();
+    let load: Load<dyn Reranker> = Arc::new(move || {
+        counted.fetch_add(1, Ordering::Relaxed);
+        Ok(Arc::new(Sure(Some("24"))))
+    });
+    let pickers = Pickers::new(Some(Arc::new(Sure(Some("long"))))).with_multilingual("many".into(), load);
+    let extractive = Extractive::new(Arc::new(Even), pickers);
+    let english = [passage("The warranty of lamps lasts long. It ends after 24 months. It is sunny.", 0.6)];
+    let spanish = [passage("La garantía de las lámparas es larga. Termina a los 24 meses. Hace sol.", 0.6)];
+    let russian = [passage("Гарантия на лампы долгая. Она длится 24 месяца. Светит солнце.", 0.6)];
+    let question = "How long does the warranty of lamps last?";
+    let said =
+        async |question: &str, passages: &[Passage]| said_by(&extractive, brief(question, passages)).await;
+    assert_eq!(said(question, &english).await, ["The warranty of lamps lasts long."]);
+    assert_eq!(loads.load(Ordering::Relaxed), 0);
+    assert_eq!(
+        said("¿Cuánto dura la garantía de las lámparas?", &spanish).await,
+        ["Termina a los 24 meses."]
+    );
+    assert_eq!(said("Сколько длится гарантия на лампы?", &russian).await, ["Она длится 24 месяца."]);
+    assert_eq!(said(question, &spanish).await, ["Termina a los 24 meses."]);
+    assert_eq!(loads.load(Ordering::Relaxed), 1);
 }
 
 #[tokio::test]
