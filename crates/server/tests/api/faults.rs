@@ -127,7 +127,11 @@ impl Embedder for Fragile {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_file_whose_reading_panics_keeps_no_other_from_being_read() {
-    let models = Models { embedders: Arc::new(Fragile).into(), reranker: None, picker: None };
+    let models = Models {
+        embedders: Arc::new(Fragile).into(),
+        reranker: None,
+        pickers: engine::chat::Pickers::default(),
+    };
     let app = TestApp::with_models(Arc::new(tempfile::tempdir().unwrap()), roomy(), models).await;
     let (_, box_id, key) = app.owner().await;
     let bad = app.upload(box_id, &key, "bad.txt", b"An unbearable text.", &[]).await;
