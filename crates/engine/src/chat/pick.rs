@@ -98,8 +98,7 @@ const NUDGE: Nudge = Nudge {
     precise: 0.8,
 };
 
-/// The lowest judgement that counts of a sentence in another language than the question: the picker for English knows little
-/// of these.
+/// The lowest judgement that counts of a sentence in another language than the question: the picker knows little of these.
 const FOREIGN: f32 = -4.0;
 /// What a word counts that stands only in the heading, the table's title or the file's name.
 const CONTEXT: f32 = 0.7;
@@ -114,8 +113,6 @@ const COMPLETE: f32 = 0.85;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tongue {
     English,
-    /// Whatever they are: the picker knows many.
-    Known,
     /// Both in the same other language.
     Other,
     /// In two.

@@ -44,10 +44,8 @@ const CLOSE: f32 = 1.6;
 const CLOSE_TO_ROW: f32 = 0.3;
 /// If the best sentence's sum is below this, there is no answer: one in twelve such sentences would be one.
 const LEAST: f32 = -2.4;
-/// The same of sums in which a model's judgement counts; in languages other than English the picker for English says no less
-/// firmly.
+/// The same of sums in which a model's judgement counts; in languages other than English it says no less firmly.
 const LEAST_JUDGED: f32 = -2.15;
-const LEAST_KNOWN: f32 = -2.15;
 const LEAST_OTHER: f32 = -1.0;
 const LEAST_TWO: f32 = -1.6;
 
@@ -110,9 +108,6 @@ impl Extractive {
         sentences.truncate(scores.len());
         for (sentence, score) in sentences.iter_mut().zip(scores) {
             sentence.judged = Some(score);
-            if picker.knows_many {
-                sentence.tongue = Tongue::Known;
-            }
         }
         Ok(true)
     }
@@ -181,7 +176,6 @@ fn least(sentence: &Sentence) -> f32 {
     match (sentence.judged, sentence.tongue) {
         (None, _) => LEAST,
         (Some(_), Tongue::English) => LEAST_JUDGED,
-        (Some(_), Tongue::Known) => LEAST_KNOWN,
         (Some(_), Tongue::Other) => LEAST_OTHER,
         (Some(_), Tongue::Two) => LEAST_TWO,
     }
