@@ -21,6 +21,12 @@ test("pictures", async ({ page, browser }) => {
   test.setTimeout(180_000);
   const box = await prepare(page);
   await shot(page, "files");
+  const spanish = await browser.newContext({ storageState: STATE, locale: "es", viewport: { width: 1160, height: 720 }, ignoreHTTPSErrors: true });
+  const archivos = await spanish.newPage();
+  await archivos.goto(box);
+  await expect(archivos.getByText("Suelte aquí archivos o carpetas")).toBeVisible();
+  await shot(archivos, "files-spanish");
+  await spanish.close();
   await page.goto("/");
   await shot(page, "boxes");
   await page.goto(`${box}/search`);

@@ -28,4 +28,5 @@ pub mod sources;
 pub mod telemetry;
 mod totp;
 pub mod webhooks;
+mod words;
 pub mod worker;

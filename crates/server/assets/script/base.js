@@ -4,7 +4,19 @@
 const csrf = document.querySelector("meta[name=csrf]")?.content ?? "";
 const ours = { "X-CSRF-Token": csrf, "X-Quire-Script": "1" };
 const all = (selector, root = document) => [...root.querySelectorAll(selector)];
-const AWAY = "The server cannot be reached. Check your connection, then try again.";
+
+// What is said to people, in the language of the page, which brings it along.
+const language = document.documentElement.lang;
+const texts = JSON.parse(document.querySelector("meta[name=words]")?.content ?? "{}");
+const number = new Intl.NumberFormat(language);
+const plural = new Intl.PluralRules(language);
+
+/** A text, with what is put where it says {name}. */
+const words = (key, given = {}) =>
+  (texts[key] ?? key).replaceAll(/\{(\w+)\}/g, (whole, name) => typeof given[name] === "number" ? number.format(given[name]) : given[name] ?? whole);
+/** Which of the two: the text for one, or that for several. */
+const counted = (count, one, several) => plural.select(count) === "one" ? one : several;
+const AWAY = words("script-away");
 
 /** An element with properties and children. */
 function make(tag, properties = {}, ...children) {
@@ -12,9 +24,6 @@ function make(tag, properties = {}, ...children) {
   element.append(...children);
   return element;
 }
-
-/** "1 file", "2 files". */
-const count = (number, one, many) => `${number.toLocaleString("en")} ${number === 1 ? one : many}`;
 
 /** Asks the server. Throws an error whose message can be shown, with the field at fault where there is one. */
 async function ask(address, options = {}) {
@@ -29,7 +38,7 @@ async function ask(address, options = {}) {
   // Whoever is no longer signed in is shown the way in.
   if (response.status === 401) location.assign(`/sign-in?next=${encodeURIComponent(location.pathname + location.search)}`);
   const { error } = await response.json().catch(() => ({}));
-  throw Object.assign(new Error(error?.message ?? `The server answered ${response.status}.`), { field: error?.param, status: response.status });
+  throw Object.assign(new Error(error?.message ?? words("script-answered", { status: String(response.status) })), { field: error?.param, status: response.status });
 }
 
 /** What went wrong, with a button to try again. */
@@ -37,7 +46,7 @@ function failure(message, again) {
   const box = make("div", { className: "wrong" }, make("p", { textContent: message }));
   box.setAttribute("role", "alert");
   if (again) {
-    const button = make("button", { type: "button", className: "quiet", textContent: "Try again" });
+    const button = make("button", { type: "button", className: "quiet", textContent: words("script-try-again") });
     button.addEventListener("click", again);
     box.append(button);
   }
@@ -68,7 +77,7 @@ function keepMenu() {
 // Times in the reader's own zone.
 
 function localTimes(root = document) {
-  const format = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+  const format = new Intl.DateTimeFormat(navigator.language.startsWith(language) ? undefined : language, { dateStyle: "medium", timeStyle: "short" });
   for (const time of all("time[datetime]", root)) {
     const date = new Date(time.dateTime);
     if (!Number.isNaN(date.valueOf())) {
@@ -95,7 +104,7 @@ document.addEventListener("click", async (event) => {
   if (button.dataset.copied) return;
   const label = [...button.childNodes];
   button.dataset.copied = "yes";
-  button.replaceChildren("Copied");
+  button.replaceChildren(words("script-copied"));
   setTimeout(() => { button.replaceChildren(...label); delete button.dataset.copied; }, 1500);
 });
 

@@ -33,8 +33,10 @@ function turnsOf(chat, after = () => {}) {
   const placeOf = (citation, page) =>
     `${chat.dataset.files}/${citation.fileId}${page ? `/pages/${citation.page}?` : `?page=${citation.page}&`}start=${citation.start}&end=${citation.end}`;
 
+  const nameOf = (citation) => words("script-cited", { name: citation.fileName, page: String(citation.page) });
+
   const linkTo = (citation, properties) => {
-    const link = make("a", { href: `${placeOf(citation, false)}#quote`, title: `${citation.fileName}, page ${citation.page}`, ...properties });
+    const link = make("a", { href: `${placeOf(citation, false)}#quote`, title: nameOf(citation), ...properties });
     link.dataset.page = placeOf(citation, true);
     return link;
   };
@@ -47,12 +49,12 @@ function turnsOf(chat, after = () => {}) {
     turn.replaceChildren(...markdown(content, cite));
     if (citations.length > 0) {
       const sources = citations.map((citation) => make("li", {}, make("span", { className: "number", textContent: `[${citation.index}]` }), " ",
-        linkTo(citation, { textContent: `${citation.fileName}, page ${citation.page}` }), " ", make("q", { textContent: citation.quote, dir: "auto" })));
+        linkTo(citation, { textContent: nameOf(citation) }), " ", make("q", { textContent: citation.quote, dir: "auto" })));
       const list = make("ol", { className: "sources" }, ...sources);
-      list.setAttribute("aria-label", "Sources");
+      list.setAttribute("aria-label", words("script-sources"));
       turn.append(list);
     }
-    if (gone) turn.append(make("p", { className: "faint", textContent: "A file that this answer cited was deleted, and the answer with it." }));
+    if (gone) turn.append(make("p", { className: "faint", textContent: words("script-gone") }));
     if (note) turn.append(make("p", { className: "faint small note", textContent: note }));
     after(turn, message);
   };
@@ -103,13 +105,13 @@ function asking() {
         message.rating = rating;
         keepRatings();
         for (const thumb of all("[aria-pressed]", row)) thumb.setAttribute("aria-pressed", String(thumb.dataset.rating === String(rating)));
-        said.textContent = comment ? "Thank you for saying why." : "Thank you.";
+        said.textContent = words(comment ? "script-thanks-why" : "script-thanks");
         return true;
       } catch (error) { said.textContent = error.message; return false; }
     };
     const why = make("form", { className: "line", hidden: true },
-      make("label", { className: "grow" }, make("span", { className: "unseen", textContent: "Why" }), make("input", { name: "comment", maxLength: 2000, placeholder: "Why? Shown to the owners of the box, without your name.", dir: "auto" })),
-      make("button", { type: "submit", className: "quiet", textContent: "Send" }));
+      make("label", { className: "grow" }, make("span", { className: "unseen", textContent: words("script-why") }), make("input", { name: "comment", maxLength: 2000, placeholder: words("script-why-hint"), dir: "auto" })),
+      make("button", { type: "submit", className: "quiet", textContent: words("script-send") }));
     why.addEventListener("submit", async (event) => {
       event.preventDefault();
       const comment = why.elements.comment.value.trim();
@@ -123,7 +125,7 @@ function asking() {
       button.addEventListener("click", async () => { if (await send(rating)) { why.hidden = false; why.elements.comment.focus(); } });
       return button;
     };
-    row.append(thumb(1, "This answer helped"), thumb(-1, "This answer did not help"), said, why);
+    row.append(thumb(1, words("script-helped")), thumb(-1, words("script-helped-not")), said, why);
     return row;
   };
 
@@ -187,7 +189,7 @@ function asking() {
         message.citations = frame.citations ?? message.citations;
         if (frame.usage) {
           const { intelligence_units_consumed: cost, intelligence_units_remaining: left } = frame.usage;
-          message.note = `Cost ${count(cost, "unit", "units")}, ${left.toLocaleString("en")} left this month.`;
+          message.note = words(counted(cost, "script-cost-one", "script-cost-other"), { count: cost, left });
         }
         render(turn, message);
         if (follow) toEnd();
@@ -198,12 +200,12 @@ function asking() {
       // A broken stream is told like a server that is away.
       const why = error instanceof TypeError ? AWAY : error.message;
       if (stopped && message.content) {
-        message.note = "Stopped.";
+        message.note = words("script-stopped");
         render(turn, message);
         messages.push(message);
       } else if (stopped) {
         messages.pop();
-        render(turn, { content: "", note: "Stopped." });
+        render(turn, { content: "", note: words("script-stopped") });
       } else {
         turn.append(failure(why, () => { turn.replaceChildren(); turn.classList.add("waiting"); answer(turn); }));
       }

@@ -11,7 +11,7 @@ function selection() {
     const chosen = boxes().filter((box) => box.checked).length;
     for (const button of all("button", actions)) button.disabled = chosen === 0;
     actions.classList.toggle("some", chosen > 0);
-    told.textContent = chosen === 0 ? "Select files to label, reprocess or delete them." : `${chosen} selected`;
+    told.textContent = chosen === 0 ? told.dataset.none : words("script-selected", { count: chosen });
     everything.checked = chosen > 0 && chosen === boxes().length;
     everything.indeterminate = chosen > 0 && !everything.checked;
   };
@@ -41,7 +41,7 @@ function showFile(file) {
   if (file.progress) {
     const [value, max] = file.progress;
     const bar = make("progress", { value, max });
-    bar.setAttribute("aria-label", "Pages read");
+    bar.setAttribute("aria-label", words("script-pages-read"));
     status.after(" ", bar);
   }
 }

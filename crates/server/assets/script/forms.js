@@ -84,7 +84,7 @@ function passwordStrength() {
       const bits = distinct < 5 ? 0 : text.length * (1.2 + kinds * 0.6) * Math.min(1, distinct / text.length + 0.3);
       const level = text === "" ? "" : bits < 24 || text.length < 8 ? "weak" : bits < 40 ? "fair" : "good";
       told.dataset.level = level;
-      told.textContent = { "": "", weak: "Weak: take several unrelated words.", fair: "Fair. Longer is better.", good: "Good." }[level];
+      told.textContent = { "": "", weak: words("script-weak"), fair: words("script-fair"), good: words("script-good") }[level];
     });
   }
 }

@@ -31,7 +31,7 @@ function playing() {
       const response = await fetch(base + path.value, { method, headers, body: body?.value, credentials: "omit" });
       const text = await response.text();
       const took = Math.round(performance.now() - began);
-      show(`${response.status} ${response.statusText}`.trim() + ` in ${took} ms`, laidOut(text));
+      show(words("script-took", { status: `${response.status} ${response.statusText}`.trim(), count: String(took) }), laidOut(text));
     } catch {
       show(AWAY, "");
     }

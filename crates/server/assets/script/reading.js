@@ -46,7 +46,7 @@ function stepping(panel) {
   if (!steps) return;
   const all = places(), at = all.indexOf(panel.dataset.at);
   steps.hidden = all.length < 2 || at < 0;
-  steps.querySelector("[data-place]").textContent = `${at + 1} of ${all.length}`;
+  steps.querySelector("[data-place]").textContent = words("script-place", { count: at + 1, total: all.length });
   for (const [name, to] of [["data-back", at - 1], ["data-on", at + 1]]) {
     const button = steps.querySelector(`[${name}]`);
     button.disabled = !all[to];
@@ -68,7 +68,7 @@ function fromHits() {
   const at = before?.places.indexOf(location.pathname + location.search) ?? -1;
   if (!nav || at < 0) return;
   nav.hidden = false;
-  nav.querySelector("[data-place]").textContent = `${at + 1} of ${before.places.length}`;
+  nav.querySelector("[data-place]").textContent = words("script-place", { count: at + 1, total: before.places.length });
   nav.querySelector("[data-found]").href = before.from;
   for (const [name, to] of [["data-back", at - 1], ["data-on", at + 1]]) {
     const link = nav.querySelector(`[${name}]`), place = before.places[to];

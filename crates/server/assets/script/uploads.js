@@ -46,12 +46,12 @@ function uploads() {
   const tell = () => {
     const failed = of("failed"), sent = of("sent");
     const reading = sent.filter((line) => line.reading).length;
-    const parts = [`${sent.length} of ${lines.length} uploaded`];
-    if (failed.length) parts.unshift(`${failed.length} failed`);
-    if (reading) parts.push(`${reading} processing`);
+    const parts = [words("script-uploaded", { count: sent.length, total: lines.length })];
+    if (failed.length) parts.unshift(words("script-some-failed", { count: failed.length }));
+    if (reading) parts.push(words("script-processing", { count: reading }));
     const cancelled = of("cancelled").length;
-    if (cancelled) parts.push(`${cancelled} cancelled`);
-    if (skipped) parts.push(`${count(skipped, "system file", "system files")} left out`);
+    if (cancelled) parts.push(words("script-some-cancelled", { count: cancelled }));
+    if (skipped) parts.push(words(counted(skipped, "script-left-out-one", "script-left-out-other"), { count: skipped }));
     summary.textContent = parts.join(", ");
     queue.hidden = lines.length === 0 && skipped === 0;
     cancelAll.hidden = !busy();
@@ -79,7 +79,7 @@ function uploads() {
     line.row.className = "wrong";
     line.bar.hidden = true;
     line.retry.hidden = !again;
-    say(line, "Failed", "failed");
+    say(line, words("script-failed"), "failed");
     wrongs.append(line.row);
     settle(line, "failed");
   };
@@ -88,7 +88,7 @@ function uploads() {
     line.id = answer.id;
     line.bar.value = 1;
     line.reading = answer.status === "queued" || answer.status === "processing";
-    say(line, answer.known ? "Already here" : answer.words, answer.status);
+    say(line, answer.known ? words("script-already") : answer.words, answer.status);
     // It may have been read before its upload was answered.
     const heard = latest.get(answer.id);
     if (heard && !answer.known) follow(heard);
@@ -109,13 +109,13 @@ function uploads() {
       let answer = {};
       try { answer = JSON.parse(request.responseText); } catch { /* reported below */ }
       if (request.status === 200 && answer.id) done(line, answer);
-      else broke(line, answer.error?.message ?? `The server answered ${request.status}.`, request.status >= 500 || request.status === 429);
+      else broke(line, answer.error?.message ?? words("script-answered", { status: String(request.status) }), request.status >= 500 || request.status === 429);
     };
-    request.onerror = () => broke(line, "The connection was lost.", true);
-    request.onabort = () => { say(line, "Cancelled"); line.retry.hidden = false; settle(line, "cancelled"); };
+    request.onerror = () => broke(line, words("script-lost"), true);
+    request.onabort = () => { say(line, words("script-cancelled")); line.retry.hidden = false; settle(line, "cancelled"); };
     line.request = request;
     line.state = "sending";
-    say(line, "Uploading", "processing");
+    say(line, words("script-uploading"), "processing");
     request.send(form);
   };
 
@@ -126,7 +126,7 @@ function uploads() {
 
   const cancel = (line) => {
     if (line.request) line.request.abort();
-    else if (line.state === "waiting") { say(line, "Cancelled"); line.retry.hidden = false; settle(line, "cancelled"); }
+    else if (line.state === "waiting") { say(line, words("script-cancelled")); line.retry.hidden = false; settle(line, "cancelled"); }
   };
 
   const retry = (line) => {
@@ -136,7 +136,7 @@ function uploads() {
     line.bar.value = 0;
     line.retry.hidden = true;
     line.state = "waiting";
-    say(line, "Waiting");
+    say(line, words("script-waiting"));
     list.append(line.row);
     next();
   };
@@ -153,8 +153,8 @@ function uploads() {
 
   /** What is known before a byte is sent. */
   const unfit = (file) => {
-    if (file.size === 0) return "The file is empty.";
-    if (file.size > largest) return `The file is larger than ${zone.dataset.largestWords}.`;
+    if (file.size === 0) return words("script-empty");
+    if (file.size > largest) return words("script-too-large", { size: zone.dataset.largestWords });
     return "";
   };
 
@@ -162,11 +162,11 @@ function uploads() {
     for (const { file, path } of files) {
       if (isLeftover(path)) { skipped += 1; continue; }
       const bar = make("progress", { max: 1, value: 0 });
-      bar.setAttribute("aria-label", `Upload of ${file.name}`);
-      const chip = make("span", { className: "chip", textContent: "Waiting" });
+      bar.setAttribute("aria-label", words("script-upload-of", { name: file.name }));
+      const chip = make("span", { className: "chip", textContent: words("script-waiting") });
       const why = make("span", { className: "why" });
       const button = (text) => make("button", { type: "button", className: "quiet tiny", textContent: text }, make("span", { className: "unseen", textContent: ` ${path}` }));
-      const line = { file, path, bar, chip, why, cancel: button("Cancel"), retry: button("Retry"), state: "waiting", reading: false, request: null };
+      const line = { file, path, bar, chip, why, cancel: button(words("script-cancel")), retry: button(words("script-retry")), state: "waiting", reading: false, request: null };
       line.retry.hidden = true;
       line.cancel.addEventListener("click", () => cancel(line));
       line.retry.addEventListener("click", () => retry(line));

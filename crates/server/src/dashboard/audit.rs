@@ -23,7 +23,7 @@ use super::{
     show::Moment,
     visit::Visit,
 };
-use crate::app::App;
+use crate::{app::App, words::Words};
 
 /// Lines on a page.
 const PAGE: u32 = 100;
@@ -103,12 +103,12 @@ struct Line {
 }
 
 impl Line {
-    fn of(entry: Entry) -> Self {
-        let who = if entry.who.is_empty() { "somebody".into() } else { entry.who };
+    fn of(words: Words, entry: Entry) -> Self {
+        let who = if entry.who.is_empty() { words.plain("boxes-somebody") } else { entry.who };
         Line {
             at: Moment::of(entry.at),
             who,
-            what: entry.action.words(),
+            what: words.action(entry.action),
             target: entry.target,
             address: entry.address,
         }
@@ -144,9 +144,9 @@ impl Before {
     }
 }
 
-fn lines(page: AuditPage) -> (Vec<Line>, Option<EntryId>) {
+fn lines(words: Words, page: AuditPage) -> (Vec<Line>, Option<EntryId>) {
     let older = page.entries.last().filter(|_| page.more).map(|last| last.id);
-    (page.entries.into_iter().map(Line::of).collect(), older)
+    (page.entries.into_iter().map(|entry| Line::of(words, entry)).collect(), older)
 }
 
 /// What was done in a box.
@@ -155,15 +155,17 @@ pub(super) async fn of_box(
     at: InBox<Managing>,
     Query(query): Query<Before>,
 ) -> Shown {
-    let (lines, older) = lines(app.catalog.audit_of_box(&at.right, query.entry(), PAGE).await?);
-    let frame = Frame::new(&app, &at.who.0, format!("Audit log · {}", at.here.name), Place::Boxes);
+    let found = app.catalog.audit_of_box(&at.right, query.entry(), PAGE).await?;
+    let (lines, older) = lines(at.who.0.words, found);
+    let frame = Frame::in_box(&app, &at.who.0, "frame-audit", &at.here.name);
     page::show(&BoxAudit { frame, here: at.here, lines, older })
 }
 
 /// What was done on the server.
 pub(super) async fn of_all(State(app): State<App>, by: AsOperator, Query(query): Query<Before>) -> Shown {
-    let (lines, older) = lines(app.catalog.audit_of_all(&by.operating, query.entry(), PAGE).await?);
-    let frame = Frame::new(&app, &by.who.0, "Audit log", Place::Audit);
+    let found = app.catalog.audit_of_all(&by.operating, query.entry(), PAGE).await?;
+    let (lines, older) = lines(by.who.0.words, found);
+    let frame = Frame::new(&app, &by.who.0, by.who.0.words.text("frame-audit"), Place::Audit);
     page::show(&WholeAudit { frame, lines, older })
 }
 

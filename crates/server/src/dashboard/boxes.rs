@@ -42,19 +42,20 @@ pub(super) async fn list(State(app): State<App>, who: SignedIn) -> Shown {
     let readings: Vec<_> =
         records.iter().map(|record| who.person().may_read(record.id)).collect::<Result<_, _>>()?;
     let totals = app.catalog.totals(&readings).await?;
+    let words = who.0.words;
     let boxes = records.into_iter().zip(totals).map(|(record, totals)| Card {
         id: record.id,
         name: record.name.as_str().to_string(),
         role: who.person().role(record.id).unwrap_or(Role::Viewer),
-        files: show::count(totals.files, "file", "files"),
-        pages: show::count(totals.pages, "page", "pages"),
-        size: show::size(totals.bytes),
-        members: show::count(totals.members, "member", "members"),
+        files: words.count("frame-count-files", totals.files),
+        pages: words.count("frame-count-pages", totals.pages),
+        size: show::size(words, totals.bytes),
+        members: words.count("frame-count-members", totals.members),
         under_way: totals.under_way,
         failed: totals.failed,
     });
     let boxes = boxes.collect();
-    page::show(&BoxesPage { frame: Frame::new(&app, &who.0, "Boxes", Place::Boxes), boxes })
+    page::show(&BoxesPage { frame: Frame::new(&app, &who.0, words.text("frame-boxes"), Place::Boxes), boxes })
 }
 
 /// Creates a box and goes there.

@@ -14,7 +14,7 @@ use engine::{
 
 use super::{
     conversations::{self, Line},
-    page::{self, Frame, Place, Shown},
+    page::{self, Frame, Shown},
     permit::{Here, InBox, Named},
 };
 use crate::{
@@ -66,7 +66,7 @@ async fn render(
     let totals = app.catalog.totals(&[at.right]).await?;
     let said = current.as_ref().map_or_else(String::new, |(_, turns)| conversations::said(turns));
     page::show(&ChatPage {
-        frame: Frame::new(app, &at.who.0, format!("Chat · {}", at.here.name), Place::Boxes),
+        frame: Frame::in_box(app, &at.who.0, "frame-chat", &at.here.name),
         kept: conversations::are_kept(app).then_some(app.config.accounts.conversation_days),
         past: past.into_iter().map(Line::of).collect(),
         address,

@@ -27,6 +27,7 @@ use crate::{
         origin::Origin,
     },
     sessions::{self, new_token},
+    words::Words,
 };
 
 /// How long a program may take to fetch its tokens once a person has allowed it.
@@ -42,6 +43,7 @@ struct ConsentPage {
     redirect_uri: String,
     /// The site that the person is sent back to, or their own machine.
     back_to: String,
+    /// The texts of what it may do.
     may: Vec<&'static str>,
     boxes: Vec<String>,
     /// Whether that is all boxes, also future ones.
@@ -62,15 +64,21 @@ pub(super) async fn show(
         Err(Unasked::Told(fault)) => return Err(fault.into()),
         Err(Unasked::Sent(address)) => return Ok(page::go(address)),
     };
+    let words = who.0.words;
     let boxes = usable(&app, who.person(), &asked).await?;
     let field = |name: &&'static str| {
         let value = sent.iter().find(|(found, _)| found == name).map(|(_, value)| value.clone());
         value.map(|value| (*name, value))
     };
     let shown = page::show(&ConsentPage {
-        frame: Frame::new(&app, &who.0, format!("Let {} in?", asked.program.name.as_str()), Place::Outside),
+        frame: Frame::new(
+            &app,
+            &who.0,
+            words.text("account-let-in").with("name", asked.program.name.as_str()),
+            Place::Outside,
+        ),
         document: Some(asked.program.id.clone()).filter(|id| id.starts_with("https://")),
-        back_to: place_of(&asked.redirect_uri),
+        back_to: place_of(words, &asked.redirect_uri),
         redirect_uri: asked.redirect_uri.clone(),
         may: asked.permissions.iter().map(what_may).collect(),
         boxes,
@@ -102,13 +110,13 @@ async fn usable(app: &App, person: &Person, asked: &Asked) -> Result<Vec<String>
 }
 
 /// Where an address leads, in a few words.
-fn place_of(redirect_uri: &str) -> String {
+fn place_of(words: Words, redirect_uri: &str) -> String {
     let (scheme, rest) = redirect_uri.split_once(':').unwrap_or(("", redirect_uri));
     let host = rest.trim_start_matches('/').split(['/', '?']).next().unwrap_or_default();
     match scheme.to_ascii_lowercase().as_str() {
         "https" => host.to_string(),
-        "http" => "a program on your own machine".to_string(),
-        other => format!("an app on your own machine ({other})"),
+        "http" => words.plain("account-own-program"),
+        other => words.text("account-own-app").with("name", other).plain(),
     }
 }
 
@@ -165,7 +173,7 @@ mod tests {
             ("http://127.0.0.1:5/cb", "a program on your own machine"),
             ("cursor://anysphere/cb", "an app on your own machine (cursor)"),
         ] {
-            assert_eq!(place_of(uri), place);
+            assert_eq!(place_of(Words::default(), uri), place);
         }
     }
 }

@@ -24,7 +24,7 @@ use super::{
     permit::{AtFile, Here, no_such_file},
     rendered,
     said::Said,
-    show::{self, Moment},
+    show::Moment,
 };
 use crate::{
     app::App,
@@ -32,6 +32,7 @@ use crate::{
         error::Failure,
         routes::{labels, links, pictures},
     },
+    words::Words,
 };
 
 /// Pages of the report on one page of ours.
@@ -48,19 +49,22 @@ struct PageNotes {
 }
 
 impl PageNotes {
-    fn of(page: &Page) -> Self {
+    fn of(words: Words, page: &Page) -> Self {
         let how = match (page.ocr, page.confidence) {
-            (true, Some(sure)) => format!("Recognised from a picture, {:.0}% sure", sure * 100.0),
-            (true, None) => "Recognised from a picture".into(),
+            (true, Some(sure)) => {
+                let percent = format!("{:.0}", sure * 100.0);
+                words.text("files-recognised-sure").with("percent", percent).plain()
+            }
+            (true, None) => words.plain("files-recognised"),
             (false, _) => match page.format {
-                Format::Markdown => "Read with its structure".to_string(),
-                Format::Text => "Read as plain text".to_string(),
+                Format::Markdown => words.plain("files-with-structure"),
+                Format::Text => words.plain("files-as-text"),
             },
         };
         PageNotes {
             number: page.number,
             label: page.label.clone(),
-            characters: show::number(page.text.chars().count() as u64),
+            characters: words.number(page.text.chars().count() as u64),
             how,
             tables: page.tables,
             warnings: page.warnings.clone(),
@@ -95,6 +99,7 @@ fn view_of(file: &FileRecord) -> View {
 
 /// A page as it is read: its picture with the quote marked on it, and its text.
 struct Sheet {
+    words: Words,
     /// Where its file is.
     file: String,
     file_name: String,
@@ -111,16 +116,17 @@ struct Sheet {
 }
 
 impl Sheet {
-    fn of(here: &Here, file: &FileRecord, page: &Page, quote: Option<(u32, u32)>) -> Self {
+    fn of(words: Words, here: &Here, file: &FileRecord, page: &Page, quote: Option<(u32, u32)>) -> Self {
         let (number, count) = (page.number, file.extent.pages);
         let place = |layout, (start, end): (u32, u32)| {
             Placed::new(number, &page.text, layout).regions(start..end.max(start))
         };
         let drawn = pictures::has_any(file);
         Sheet {
+            words,
             file: address(here, file),
             file_name: file.name.as_str().to_string(),
-            notes: PageNotes::of(page),
+            notes: PageNotes::of(words, page),
             drawn,
             regions: page
                 .layout
@@ -184,6 +190,7 @@ pub(super) async fn show(
     AtFile { at, file }: AtFile<Reading>,
     Query(spot): Query<Spot>,
 ) -> Shown {
+    let words = at.who.0.words;
     let number = spot.page.unwrap_or(1).clamp(1, file.extent.pages.max(1));
     let page = read_page(&app, &at.right, &file, number).await?;
     page::show(&FilePage {
@@ -193,14 +200,14 @@ pub(super) async fn show(
             format!("{} · {}", file.name.as_str(), at.here.name),
             Place::Boxes,
         ),
-        row: Row::of(&file),
+        row: Row::of(words, &file),
         file_tags: file.tags.join(", "),
         entries: file.metadata.iter().map(|(key, value)| (key.clone(), as_text(value))).collect(),
         shown: view_of(&file) != View::Nothing,
-        sheet: page.map(|page| Sheet::of(&at.here, &file, &page, spot.span())),
+        sheet: page.map(|page| Sheet::of(words, &at.here, &file, &page, spot.span())),
         language: file.language.clone().unwrap_or_default(),
         indexed: file.indexed_at.map(Moment::of),
-        passages: show::count(file.extent.chunks.into(), "passage", "passages"),
+        passages: words.count("frame-count-passages", file.extent.chunks.into()),
         sha256: file.sha256.clone(),
         warnings: file.warnings.clone(),
         here: at.here,
@@ -230,13 +237,14 @@ pub(super) async fn report(
     AtFile { at, file }: AtFile<Reading>,
     Query(query): Query<From>,
 ) -> Shown {
+    let words = at.who.0.words;
     let from = query.from.unwrap_or(1).max(1);
     let pages = app.library.index.pages(&at.right, file.id, from, REPORTED).await?;
     let next = pages.last().map(|last| last.number + 1).filter(|&next| next <= file.extent.pages);
     page::show(&ReportPage {
-        frame: Frame::new(&app, &at.who.0, format!("Report · {}", file.name.as_str()), Place::Boxes),
-        row: Row::of(&file),
-        pages: pages.iter().map(PageNotes::of).collect(),
+        frame: Frame::in_box(&app, &at.who.0, "files-report", file.name.as_str()),
+        row: Row::of(words, &file),
+        pages: pages.iter().map(|page| PageNotes::of(words, page)).collect(),
         count: file.extent.pages,
         next,
         warnings: file.warnings.clone(),
@@ -273,9 +281,10 @@ pub(super) async fn one_page(
     InPath(number): InPath,
     Query(spot): Query<Spot>,
 ) -> Shown {
+    let words = at.who.0.words;
     let number = number.parse().unwrap_or(0);
     let page = read_page(&app, &at.right, &file, number).await?.ok_or_else(no_such_file)?;
-    let sheet = Sheet::of(&at.here, &file, &page, spot.span());
+    let sheet = Sheet::of(words, &at.here, &file, &page, spot.span());
     page::show(&PageText { sheet, start: spot.start, end: spot.end })
 }
 
@@ -405,7 +414,7 @@ pub(super) async fn read_again(State(app): State<App>, AtFile { at, file }: AtFi
 pub(super) async fn delete(State(app): State<App>, AtFile { at, file }: AtFile<Writing>) -> Shown {
     let receipt = app.library.delete(&at.right, file.id).await?.ok_or_else(no_such_file)?;
     audit::note(&app, &at.who.0, Action::FileDeleted, Some(at.here.id), file.name.as_str()).await?;
-    let said = Said::deleted(vec![files::receipt_of(receipt)]);
+    let said = Said::deleted(vec![files::receipt_of(at.who.0.words, receipt)]);
     Ok(at.who.0.say(&said, page::go(format!("/boxes/{}", at.here.id))))
 }
 

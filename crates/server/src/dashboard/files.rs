@@ -23,7 +23,7 @@ use serde_json::json;
 use super::{
     audit,
     fields::Fields,
-    page::{self, Frame, Place, Shown},
+    page::{self, Frame, Shown},
     permit::{Here, InBox},
     said::{self, Said},
     show::{self, Moment},
@@ -33,6 +33,7 @@ use crate::{
     app::App,
     http::{audience::Audience, error::Failure, reply, routes::labels, token},
     library::{Receipt, next_change},
+    words::Words,
 };
 
 /// Files on a page: enough to work with, little enough to be there at once.
@@ -58,7 +59,7 @@ pub(super) struct Row {
 }
 
 impl Row {
-    pub(super) fn of(file: &FileRecord) -> Self {
+    pub(super) fn of(said: Words, file: &FileRecord) -> Self {
         let progress = match (file.status, file.progress.total) {
             (FileStatus::Processing, Some(total)) if total > 0 => Some((file.progress.done, total)),
             _ => None,
@@ -66,12 +67,12 @@ impl Row {
         Row {
             id: file.id,
             name: file.name.as_str().to_string(),
-            kind: show::kind(&file.media_type, file.name.as_str()),
-            size: show::size(file.size),
-            pages: if file.extent.pages == 0 { "–".into() } else { show::number(file.extent.pages.into()) },
+            kind: show::kind(said, &file.media_type, file.name.as_str()),
+            size: show::size(said, file.size),
+            pages: if file.extent.pages == 0 { "–".into() } else { said.number(file.extent.pages.into()) },
             status: file.status.as_str(),
-            words: words(file.status).into(),
-            reason: reason(file),
+            words: said.plain(words(file.status)),
+            reason: reason(said, file),
             tags: file.tags.clone(),
             folder: folder(file),
             added: Moment::of(file.created_at),
@@ -86,20 +87,21 @@ fn folder(file: &FileRecord) -> String {
     path.rsplit_once('/').map_or("", |(folder, _)| folder).to_string()
 }
 
-pub(super) fn words(status: FileStatus) -> &'static str {
+/// The text that says how a file is.
+fn words(status: FileStatus) -> &'static str {
     match status {
-        FileStatus::Queued => "Waiting",
-        FileStatus::Processing => "Processing",
-        FileStatus::Ready => "Ready",
-        FileStatus::ReadyWithWarnings => "Ready, with warnings",
-        FileStatus::Failed => "Failed",
-        FileStatus::Deleting => "Deleting",
+        FileStatus::Queued => "files-status-queued",
+        FileStatus::Processing => "files-status-processing",
+        FileStatus::Ready => "files-status-ready",
+        FileStatus::ReadyWithWarnings => "files-status-warnings",
+        FileStatus::Failed => "files-status-failed",
+        FileStatus::Deleting => "files-status-deleting",
     }
 }
 
-fn reason(file: &FileRecord) -> String {
+fn reason(said: Words, file: &FileRecord) -> String {
     match file.status {
-        FileStatus::Failed => file.error.clone().unwrap_or_else(|| "it could not be processed".into()),
+        FileStatus::Failed => file.error.clone().unwrap_or_else(|| said.plain("files-not-processed")),
         FileStatus::ReadyWithWarnings => file.warnings.join("; "),
         _ => String::new(),
     }
@@ -183,6 +185,7 @@ fn listed(here: &Here, parameters: &str) -> String {
 
 /// A column that the list can be sorted by.
 struct Column {
+    /// The text above it.
     title: &'static str,
     address: String,
     /// ascending, descending or none, as screen readers want it.
@@ -219,19 +222,19 @@ struct FilesPage {
 }
 
 /// What was removed with a file.
-pub(super) fn receipt_of(receipt: Receipt) -> said::Receipt {
+pub(super) fn receipt_of(words: Words, receipt: Receipt) -> said::Receipt {
     let removed = receipt.removed;
     let original = match receipt.originals {
-        0 => "the original is kept for another file of this box".to_string(),
-        _ => "the original".to_string(),
+        0 => "files-original-kept",
+        _ => "files-original-gone",
     };
     said::Receipt {
-        words: format!(
-            "{original}, {}, {}, {}",
-            show::count(removed.pages, "page", "pages"),
-            show::count(removed.chunks, "passage", "passages"),
-            show::count(removed.vectors, "vector", "vectors"),
-        ),
+        words: words
+            .text(original)
+            .with("pages", words.count("frame-count-pages", removed.pages))
+            .with("passages", words.count("frame-count-passages", removed.chunks))
+            .with("vectors", words.count("frame-count-vectors", removed.vectors))
+            .plain(),
         name: receipt.file.name.as_str().to_string(),
         sha256: receipt.file.sha256,
     }
@@ -240,10 +243,10 @@ pub(super) fn receipt_of(receipt: Receipt) -> said::Receipt {
 fn columns(wanted: &Wanted, here: &Here) -> Vec<Column> {
     let (now, descending) = wanted.order();
     let known = [
-        ("Name", "name", SortKey::Name, ""),
-        ("Pages", "pages", SortKey::Pages, "number wide"),
-        ("Size", "size", SortKey::Size, "number wide"),
-        ("Added", "added", SortKey::CreatedAt, "wide"),
+        ("files-column-name", "name", SortKey::Name, ""),
+        ("files-column-pages", "pages", SortKey::Pages, "number wide"),
+        ("files-column-size", "size", SortKey::Size, "number wide"),
+        ("files-column-added", "added", SortKey::CreatedAt, "wide"),
     ];
     let column = |(title, field, key, class): (&'static str, &str, SortKey, &'static str)| {
         let current = key == now;
@@ -268,20 +271,24 @@ fn files_page(app: &App, visit: &Visit, here: Here, wanted: Wanted, found: FileP
     let filtered = !(wanted.q.is_empty() && wanted.status.is_empty() && wanted.tag.is_empty());
     let (done, receipts, further) = just_done(visit);
     FilesPage {
-        frame: Frame::new(app, visit, format!("Files · {}", here.name), Place::Boxes),
+        frame: Frame::in_box(app, visit, "frame-files", &here.name),
         fetches: app.fetch.is_some(),
         done,
         receipts,
         further,
         back: wanted.parameters(&wanted.sort, &wanted.after),
-        rows: found.files.iter().map(Row::of).collect(),
+        rows: found.files.iter().map(|file| Row::of(visit.words, file)).collect(),
         columns: columns(&wanted, &here),
-        total: show::count(found.total, "file", "files"),
+        total: visit.words.count("frame-count-files", found.total),
         empty: found.total == 0 && !filtered,
         filtered,
         first: (!wanted.after.is_empty()).then(|| wanted.address(&here, &wanted.sort, None)),
         next: found.next.as_ref().map(|after| wanted.address(&here, &wanted.sort, Some(after))),
-        largest: format!("{} MB", app.config.limits.file_mb),
+        largest: visit
+            .words
+            .text("frame-size-mb")
+            .with("size", app.config.limits.file_mb.to_string())
+            .plain(),
         largest_bytes: app.config.limits.file_mb.saturating_mul(1024 * 1024),
         wanted,
         here,
@@ -292,16 +299,13 @@ fn files_page(app: &App, visit: &Visit, here: Here, wanted: Wanted, found: FileP
 fn just_done(visit: &Visit) -> (String, Vec<said::Receipt>, usize) {
     let about_files =
         |said: &Said| matches!(said, Said::Labelled(_) | Said::ReadAgain(_) | Said::Deleted { .. });
-    let files = |count: usize| show::count(count as u64, "file", "files");
+    let say = |key, count: usize| visit.words.count(key, count as u64);
     match visit.brought.take(about_files) {
-        Some(Said::Labelled(count)) => (format!("{} labelled.", files(count)), Vec::new(), 0),
-        Some(Said::ReadAgain(1)) => ("1 file is being processed again.".into(), Vec::new(), 0),
-        Some(Said::ReadAgain(count)) => {
-            (format!("{} are being processed again.", files(count)), Vec::new(), 0)
-        }
+        Some(Said::Labelled(count)) => (say("files-labelled", count), Vec::new(), 0),
+        Some(Said::ReadAgain(count)) => (say("files-reprocessed", count), Vec::new(), 0),
         Some(Said::Deleted { count, receipts }) => {
             let further = count.saturating_sub(receipts.len());
-            (format!("{} deleted.", files(count)), receipts, further)
+            (say("files-deleted", count), receipts, further)
         }
         _ => (String::new(), Vec::new(), 0),
     }
@@ -330,7 +334,7 @@ pub(super) async fn selected(State(app): State<App>, at: InBox<Writing>, fields:
             "delete" => {
                 if let Some(receipt) = app.library.delete(&at.right, id).await? {
                     audit::note(&app, visit, Action::FileDeleted, Some(at.here.id), name).await?;
-                    receipts.push(receipt_of(receipt));
+                    receipts.push(receipt_of(visit.words, receipt));
                 }
             }
             "read-again" => {
@@ -371,7 +375,7 @@ pub(super) async fn retry_failed(State(app): State<App>, at: InBox<Writing>) -> 
         let Some(next) = found.next else { break };
         query.after = Some(next);
     }
-    let what = format!("{} that had failed", show::count(count as u64, "file", "files"));
+    let what = format!("{} that had failed", Words::default().count("frame-count-files", count as u64));
     audit::note(&app, &at.who.0, Action::FileReadAgain, Some(at.here.id), what).await?;
     Ok(at.who.0.say(&Said::ReadAgain(count), page::go(listed(&at.here, ""))))
 }
@@ -404,13 +408,13 @@ pub(super) async fn read_again(app: &App, writing: &Writing, file: &FileRecord) 
 /// Every change of a file of the box, as it happens.
 pub(super) async fn events(State(app): State<App>, at: InBox<Reading>) -> Result<impl IntoResponse, Failure> {
     let audience = at.audience(&app).seated()?;
-    let stream = changes(app, audience);
+    let stream = changes(app, audience, at.who.0.words);
     Ok(Sse::new(stream).keep_alive(reply::pings()))
 }
 
-fn changes(app: App, audience: Audience) -> impl Stream<Item = Result<Event, Infallible>> {
+fn changes(app: App, audience: Audience, words: Words) -> impl Stream<Item = Result<Event, Infallible>> {
     let receiver = app.library.listen();
-    stream::unfold((app, receiver, audience), |(app, mut receiver, audience)| async move {
+    stream::unfold((app, receiver, audience), move |(app, mut receiver, audience)| async move {
         let file = tokio::select! {
             file = next_change(&mut receiver, audience.box_id()) => file?,
             // The sign-in has ended since, or the role was taken away.
@@ -418,7 +422,7 @@ fn changes(app: App, audience: Audience) -> impl Stream<Item = Result<Event, Inf
             () = app.shutdown.cancelled() => return None,
         };
         audience.check().await.ok()?;
-        let row = Row::of(&file);
+        let row = Row::of(words, &file);
         let event = json!({"id": row.id, "name": row.name, "kind": row.kind, "folder": row.folder, "size": row.size, "pages": row.pages,
             "status": row.status, "words": row.words, "reason": row.reason, "progress": row.progress});
         Some((Ok(Event::default().data(event.to_string())), (app, receiver, audience)))

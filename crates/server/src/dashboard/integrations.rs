@@ -23,8 +23,9 @@ pub(super) const NO_BOX: &str = "BOX_ID";
 /// A program, what to do in it, and what to copy into it.
 struct Program {
     name: &'static str,
+    /// The text that says what to do.
     steps: &'static str,
-    /// What each is, and its text.
+    /// The text that says what each is, and the thing itself.
     copied: Vec<(&'static str, String)>,
 }
 
@@ -56,21 +57,18 @@ impl Address {
         vec![
             Program {
                 name: "Claude",
-                steps: "Settings, Connectors, Add custom connector: enter the address. Claude opens a page of this dashboard on which \
-                    you let it in; it needs no key. In Claude Code, use the command.",
-                copied: vec![("Address", mcp.clone()), ("Claude Code", add)],
+                steps: "account-steps-claude",
+                copied: vec![("account-address", mcp.clone()), ("account-copied-claude-code", add)],
             },
             Program {
                 name: "ChatGPT",
-                steps: "Settings, Apps & Connectors, with developer mode on: create a connector with this address as its MCP server and \
-                    OAuth as its authentication. You let it in on a page of this dashboard; it needs no key.",
-                copied: vec![("Address", mcp.clone())],
+                steps: "account-steps-chatgpt",
+                copied: vec![("account-address", mcp.clone())],
             },
             Program {
                 name: "Cursor",
-                steps: "Put this into ~/.cursor/mcp.json. Without the headers, Cursor asks you to let it in on a page of this dashboard. \
-                    VS Code and others that have such a file take the same.",
-                copied: vec![("mcp.json", format!("{server:#}"))],
+                steps: "account-steps-cursor",
+                copied: vec![("account-copied-json", format!("{server:#}"))],
             },
         ]
     }
@@ -80,22 +78,24 @@ impl Address {
         vec![
             Program {
                 name: "Open WebUI",
-                steps: "Admin Settings, Connections, OpenAI API: the address and a key. Every box is then a model whose answers have \
-                    citations. Under Documents, the same address serves as embedding engine (OpenAI) and content extraction engine \
-                    (External), and the second one as external reranker.",
-                copied: vec![("Address", api.clone()), ("Reranker", format!("{api}/rerank"))],
+                steps: "account-steps-open-webui",
+                copied: vec![
+                    ("account-address", api.clone()),
+                    ("account-copied-reranker", format!("{api}/rerank")),
+                ],
             },
             Program {
                 name: "Dify",
-                steps: "Knowledge, External Knowledge API: add this endpoint with a key. Then connect an external knowledge base with the \
-                    id of the box.",
-                copied: vec![("Endpoint", format!("{api}/dify")), ("Knowledge id", self.place.clone())],
+                steps: "account-steps-dify",
+                copied: vec![
+                    ("account-copied-endpoint", format!("{api}/dify")),
+                    ("account-copied-knowledge", self.place.clone()),
+                ],
             },
             Program {
                 name: "n8n",
-                steps: "Add the node MCP Client Tool with this endpoint, HTTP Streamable as its transport, and bearer authentication with a \
-                    key. The HTTP Request node works with the API.",
-                copied: vec![("Endpoint", self.mcp()), ("API", api)],
+                steps: "account-steps-n8n",
+                copied: vec![("account-copied-endpoint", self.mcp()), ("account-copied-api", api)],
             },
         ]
     }
@@ -109,9 +109,9 @@ impl Address {
         vec![
             Program {
                 name: "curl",
-                steps: "Searches the box.",
+                steps: "account-steps-curl",
                 copied: vec![(
-                    "Command",
+                    "account-copied-command",
                     format!(
                         "curl {flag}-H \"Authorization: Bearer $QUIRE_API_KEY\" \\\n  -H 'Content-Type: application/json' \\\n  \
                          -d '{{\"query\": \"How long is the warranty?\"}}' \\\n  {url}"
@@ -120,11 +120,11 @@ impl Address {
             },
             Program {
                 name: "Python",
-                steps: "The client is in sdk/python of the repository (quire-sdk).",
+                steps: "account-steps-python",
                 copied: vec![
-                    ("Environment", environment.clone()),
+                    ("account-copied-environment", environment.clone()),
                     (
-                        "Program",
+                        "account-program",
                         format!(
                             "from quire import Quire\n\nquire = Quire()\nanswer = quire.ask(\"{place}\", \"How long is the \
                              warranty?\")\nprint(answer.text, answer.citations)\n"
@@ -134,11 +134,11 @@ impl Address {
             },
             Program {
                 name: "TypeScript",
-                steps: "The client is in sdk/typescript of the repository (quire-sdk).",
+                steps: "account-steps-typescript",
                 copied: vec![
-                    ("Environment", environment),
+                    ("account-copied-environment", environment),
                     (
-                        "Program",
+                        "account-program",
                         format!(
                             "import {{ Quire }} from 'quire-sdk';\n\nconst quire = new Quire();\nconst answer = await \
                              quire.ask('{place}', 'How long is the warranty?');\nconsole.log(answer.text, answer.citations);\n"
@@ -157,7 +157,7 @@ struct IntegrationsPage {
     /// Boxes that the visitor's keys can use.
     boxes: Vec<(BoxId, String)>,
     chosen: Option<BoxId>,
-    /// Programs by what they are.
+    /// Programs, by the text that says what they are.
     kinds: Vec<(&'static str, Vec<Program>)>,
     certificate: bool,
 }
@@ -198,11 +198,11 @@ pub(super) async fn show(
         certificate: certificate.then_some(certificate::NAME),
     };
     page::show(&IntegrationsPage {
-        frame: Frame::new(&app, &who.0, "Integrations", Place::Integrations),
+        frame: Frame::new(&app, &who.0, who.0.words.text("frame-integrations"), Place::Integrations),
         kinds: vec![
-            ("Assistants", address.assistants()),
-            ("Platforms", address.platforms()),
-            ("Your own programs", address.own_programs()),
+            ("account-kind-assistants", address.assistants()),
+            ("account-kind-platforms", address.platforms()),
+            ("account-kind-own", address.own_programs()),
         ],
         boxes,
         chosen,

@@ -25,6 +25,7 @@ use crate::{
     app::App,
     http::{BASE, origin::Origin},
     manage::keys::{self, WantedKey},
+    words::Words,
 };
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -40,6 +41,8 @@ struct KeyRow {
     used: Option<Moment>,
     /// active, expired or revoked
     state: &'static str,
+    /// The text for that.
+    state_words: &'static str,
     exposed: Option<String>,
     /// The program that holds it: where it comes from.
     client: Option<String>,
@@ -52,7 +55,7 @@ struct KeysPage {
     keys: Vec<KeyRow>,
     /// What programs hold that the visitor let in.
     programs: Vec<KeyRow>,
-    /// What a key may be used for, in a few words each.
+    /// What a key may be used for, and the text that says so.
     permissions: Vec<(Permission, &'static str)>,
     boxes: Vec<(BoxId, String, Role)>,
     /// The key that was just created; shown only once.
@@ -62,36 +65,34 @@ struct KeysPage {
     certificate: bool,
 }
 
+/// The text that says what a permission is for.
 pub(super) fn what_may(permission: Permission) -> &'static str {
     match permission {
-        Permission::Search => "search and ask questions",
-        Permission::Read => "list boxes and files, read and download documents",
-        Permission::Write => "add, change and delete files",
-        Permission::Manage => "manage boxes, members and keys",
+        Permission::Search => "account-may-search",
+        Permission::Read => "account-may-read",
+        Permission::Write => "account-may-write",
+        Permission::Manage => "account-may-manage",
     }
 }
 
-fn row(key: KeyRecord, boxes: &[BoxRecord], now: Timestamp) -> KeyRow {
+fn row(words: Words, key: KeyRecord, boxes: &[BoxRecord], now: Timestamp) -> KeyRow {
     let name_of = |id: &BoxId| {
         let found = boxes.iter().find(|record| record.id == *id);
         found.map_or_else(|| id.to_string(), |record| record.name.as_str().to_string())
     };
     let scope = match &key.boxes {
-        None => "All your boxes".to_string(),
-        Some(ids) if ids.is_empty() => "No boxes left".to_string(),
+        None => words.plain("account-all-your-boxes"),
+        Some(ids) if ids.is_empty() => words.plain("account-no-boxes-left"),
         Some(ids) => ids.iter().map(name_of).collect::<Vec<_>>().join(", "),
     };
-    let state = match (key.revoked_at, key.expires_at) {
-        (Some(_), _) => "revoked",
-        (None, Some(end)) if end <= now => "expired",
-        _ => "active",
+    let (state, state_words) = match (key.revoked_at, key.expires_at) {
+        (Some(_), _) => ("revoked", "account-state-revoked"),
+        (None, Some(end)) if end <= now => ("expired", "account-state-expired"),
+        _ => ("active", "account-state-active"),
     };
     let exposed = key.exposed.map(|(at, how)| {
-        let how = if how == "url" { "inside a URL" } else { "over plain HTTP" };
-        format!(
-            "Sent {how} on {}. Others may have seen it: revoke it and create a new one.",
-            Moment::of(at).text
-        )
+        let how = if how == "url" { "account-exposed-url" } else { "account-exposed-http" };
+        words.text(how).with("when", Moment::of(at).text).plain()
     });
     KeyRow {
         prefix: key.prefix,
@@ -102,6 +103,7 @@ fn row(key: KeyRecord, boxes: &[BoxRecord], now: Timestamp) -> KeyRow {
         expires: key.expires_at.map(Moment::of),
         used: key.last_used_at.map(Moment::of),
         state,
+        state_words,
         exposed,
         client: key.client,
     }
@@ -109,12 +111,12 @@ fn row(key: KeyRecord, boxes: &[BoxRecord], now: Timestamp) -> KeyRow {
 
 /// All keys of the visitor.
 pub(super) async fn list(State(app): State<App>, who: SignedIn, origin: Origin) -> Shown {
-    let app = &app;
+    let (app, words) = (&app, who.0.words);
     let records = app.catalog.boxes_of(&who.person().readable()).await?;
     let now = Timestamp::now();
     let keys = keys::list(app, &who.person().may_act()).await?;
     let (programs, keys) =
-        keys.into_iter().map(|key| row(key, &records, now)).partition(|row| row.client.is_some());
+        keys.into_iter().map(|key| row(words, key, &records, now)).partition(|row| row.client.is_some());
     let boxes = records.into_iter().map(|record| {
         let role = who.person().role(record.id).unwrap_or(Role::Viewer);
         (record.id, record.name.as_str().to_string(), role)
@@ -125,7 +127,7 @@ pub(super) async fn list(State(app): State<App>, who: SignedIn, origin: Origin) 
     };
     let secret = fresh.is_some();
     let shown = page::show(&KeysPage {
-        frame: Frame::new(app, &who.0, "API keys", Place::Keys),
+        frame: Frame::new(app, &who.0, words.text("frame-keys"), Place::Keys),
         keys,
         programs,
         permissions: Permission::ALL.map(|permission| (permission, what_may(permission))).into(),

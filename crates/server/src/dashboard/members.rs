@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use super::{
     fields::Fields,
     onetime::what_may,
-    page::{self, Frame, Place, Shown},
+    page::{self, Frame, Shown},
     permit::{Here, InBox, Named, SignedIn},
     said::Said,
     show::Moment,
@@ -23,6 +23,7 @@ use crate::{
     app::App,
     http::origin::Origin,
     manage::members::{self, Added},
+    words::Words,
 };
 
 /// A member as the page shows them.
@@ -47,10 +48,10 @@ pub(super) struct Waiting {
 }
 
 impl Waiting {
-    pub(super) fn of(link: OneTimeLink) -> Self {
+    pub(super) fn of(words: Words, link: OneTimeLink) -> Self {
         let (email, what) = match link.purpose {
             Purpose::Join { email, member, plan } => {
-                let what = member.map_or(plan.as_str().to_string(), |(_, role)| role.to_string());
+                let what = member.map_or(plan.as_str().to_string(), |(_, role)| words.role(&role));
                 (email.to_string(), what)
             }
             Purpose::SetUp { .. } | Purpose::Reset { .. } | Purpose::Connect { .. } => {
@@ -84,7 +85,7 @@ struct MembersPage {
     members: Vec<MemberRow>,
     waiting: Vec<Waiting>,
     fresh: Option<Fresh>,
-    roles: Vec<(Role, &'static str)>,
+    roles: Vec<(Role, String)>,
     /// What the provider is called, where people can sign in with one.
     provider: Option<String>,
     /// Whether whoever looks gets links that make accounts.
@@ -113,14 +114,15 @@ async fn render(
         role: member.role,
         vouched: member.vouched,
     });
+    let words = who.0.words;
     let shown = page::show(&MembersPage {
-        frame: Frame::new(app, &who.0, format!("Members · {}", here.name), Place::Boxes),
+        frame: Frame::in_box(app, &who.0, "frame-members", &here.name),
         members: members.collect(),
-        waiting: waiting.into_iter().map(Waiting::of).collect(),
+        waiting: waiting.into_iter().map(|link| Waiting::of(words, link)).collect(),
         fresh,
         provider: app.oidc.as_ref().map(|provider| provider.label().to_string()),
         makes_accounts: who.user().operator || app.config.accounts.invitations == Inviters::Owners,
-        roles: Role::ALL.map(|role| (role, what_may(role))).into(),
+        roles: Role::ALL.map(|role| (role, words.plain(what_may(role)))).into(),
         here,
     })?;
     Ok(if secret { page::with_secret(shown) } else { shown })

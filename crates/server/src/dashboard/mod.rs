@@ -187,6 +187,7 @@ pub const ROUTES: &[Route] = &[
     page("/account/usage", Needs::SignedIn, || get(usage::show)),
     page("/account/profile", Needs::SignedIn, || get(profile::show)),
     form("/account/profile", Needs::SignedIn, || post(profile::rename)),
+    form("/account/language", Needs::SignedIn, || post(profile::set_language)),
     form("/account/password", Needs::SignedIn, || post(profile::change_password)),
     page("/account/second-step", Needs::SignedIn, || get(second_step::account)),
     form("/account/second-step/begin", Needs::SignedIn, || post(second_step::begin)),

@@ -5,47 +5,47 @@ use serde_json::{Value, json};
 
 use super::fields::Fields;
 
-/// Kinds of files that people tell apart, and how their media types begin.
+/// Kinds of files that people tell apart, the text for each, and how their media types begin.
 pub(super) const KINDS: &[(&str, &str, &[&str])] = &[
-    ("pdf", "PDF", &["application/pdf"]),
+    ("pdf", "asking-kind-pdf", &["application/pdf"]),
     (
         "word",
-        "Word",
+        "asking-kind-word",
         &["application/vnd.openxmlformats-officedocument.wordprocessingml", "application/msword"],
     ),
     (
         "excel",
-        "Excel",
+        "asking-kind-excel",
         &["application/vnd.openxmlformats-officedocument.spreadsheetml", "application/vnd.ms-excel"],
     ),
     (
         "slides",
-        "PowerPoint",
+        "asking-kind-slides",
         &["application/vnd.openxmlformats-officedocument.presentationml", "application/vnd.ms-powerpoint"],
     ),
-    ("page", "Web page", &["text/html", "application/xhtml"]),
-    ("mail", "Mail", &["message/"]),
-    ("text", "Text", &["text/plain", "text/markdown", "text/csv"]),
-    ("picture", "Picture", &["image/"]),
+    ("page", "asking-kind-page", &["text/html", "application/xhtml"]),
+    ("mail", "asking-kind-mail", &["message/"]),
+    ("text", "asking-kind-text", &["text/plain", "text/markdown", "text/csv"]),
+    ("picture", "asking-kind-picture", &["image/"]),
 ];
 
-/// Languages that quire tells apart, most spoken first; others can be asked for over the API.
+/// Languages that quire tells apart and the text for each, most spoken first; others can be asked for over the API.
 pub(super) const LANGUAGES: &[(&str, &str)] = &[
-    ("en", "English"),
-    ("zh", "Chinese"),
-    ("es", "Spanish"),
-    ("ar", "Arabic"),
-    ("fr", "French"),
-    ("pt", "Portuguese"),
-    ("ru", "Russian"),
-    ("de", "German"),
-    ("ja", "Japanese"),
-    ("it", "Italian"),
-    ("nl", "Dutch"),
-    ("pl", "Polish"),
-    ("tr", "Turkish"),
-    ("sv", "Swedish"),
-    ("he", "Hebrew"),
+    ("en", "asking-in-en"),
+    ("zh", "asking-in-zh"),
+    ("es", "asking-in-es"),
+    ("ar", "asking-in-ar"),
+    ("fr", "asking-in-fr"),
+    ("pt", "asking-in-pt"),
+    ("ru", "asking-in-ru"),
+    ("de", "asking-in-de"),
+    ("ja", "asking-in-ja"),
+    ("it", "asking-in-it"),
+    ("nl", "asking-in-nl"),
+    ("pl", "asking-in-pl"),
+    ("tr", "asking-in-tr"),
+    ("sv", "asking-in-sv"),
+    ("he", "asking-in-he"),
 ];
 
 /// What the form says of them, as it was typed.

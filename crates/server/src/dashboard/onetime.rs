@@ -60,9 +60,9 @@ pub async fn set_up_link(
 struct WelcomePage {
     frame: Frame,
     token: String,
-    heading: &'static str,
+    heading: String,
     explanation: String,
-    button: &'static str,
+    button: String,
     /// The address, where the link says whose account it is.
     email: Option<String>,
     /// Whether to ask for address, name and password.
@@ -104,12 +104,13 @@ async fn page_for(
     token: &str,
     wrong: Option<String>,
 ) -> Result<WelcomePage, Fault> {
+    let words = visit.words;
     let mut page = WelcomePage {
-        frame: Frame::new(app, visit, "Welcome", Place::Outside),
+        frame: Frame::new(app, visit, words.text("entry-welcome"), Place::Outside),
         token: token.to_string(),
-        heading: "Welcome to quire",
+        heading: words.plain("entry-welcome-to"),
         explanation: String::new(),
-        button: "Create account",
+        button: words.plain("entry-create-account"),
         email: None,
         asks_email: false,
         asks_name: true,
@@ -120,9 +121,7 @@ async fn page_for(
     };
     match &link.purpose {
         Purpose::SetUp { user } => {
-            page.explanation =
-                "This creates the first account. It is an operator: it can invite others and see the state of the server."
-                    .into();
+            page.explanation = words.plain("entry-first-account");
             page.email = match user {
                 Some(user) => email_of(app, *user).await?.map(|email| email.to_string()),
                 None => None,
@@ -131,15 +130,19 @@ async fn page_for(
         }
         Purpose::Join { email, member, .. } => {
             page.explanation = match (member, &link.box_name) {
-                (Some((_, role)), Some(name)) => {
-                    format!("You are invited to the box “{name}” as {role}: {}.", what_may(*role))
-                }
-                _ => "You are invited to this server.".into(),
+                (Some((_, role)), Some(name)) => words
+                    .text("entry-invited-to-box")
+                    .with("box", name)
+                    .with("role", words.role(role))
+                    .with("may", words.plain(what_may(*role)))
+                    .plain(),
+                _ => words.plain("entry-invited-to-server"),
             };
             page.email = Some(email.to_string());
             if let Some(user) = user_with(app, email).await? {
                 let here = visit.user() == Some(user.id);
-                (page.asks_name, page.asks_password, page.button) = (false, false, "Accept");
+                (page.asks_name, page.asks_password, page.button) =
+                    (false, false, words.plain("entry-accept"));
                 let back: String =
                     form_urlencoded::byte_serialize(format!("/welcome?token={token}").as_bytes()).collect();
                 page.sign_in = (!here).then(|| format!("/sign-in?next={back}"));
@@ -158,21 +161,22 @@ async fn page_for(
             ));
         }
         Purpose::Reset { email, .. } => {
-            page.heading = "Choose a new password";
-            page.explanation = "All sign-ins of the account will end.".into();
-            (page.email, page.asks_name, page.button) = (Some(email.to_string()), false, "Set password");
+            page.heading = words.plain("entry-new-password");
+            page.explanation = words.plain("entry-ends-sign-ins");
+            (page.email, page.asks_name) = (Some(email.to_string()), false);
+            page.button = words.plain("entry-set-password");
         }
     }
     Ok(page)
 }
 
-/// What a role may do, in a few words.
+/// The text that says what a role may do, in a few words.
 pub(super) fn what_may(role: Role) -> &'static str {
     match role {
-        Role::Viewer => "read, search and chat",
-        Role::Editor => "also upload and delete files",
-        Role::Admin => "also manage members and settings, and use the API",
-        Role::Owner => "also delete the box or hand it over",
+        Role::Viewer => "frame-may-viewer",
+        Role::Editor => "frame-may-editor",
+        Role::Admin => "frame-may-admin",
+        Role::Owner => "frame-may-owner",
     }
 }
 

@@ -12,7 +12,10 @@ use axum::{
 use engine::{Fault, Reason};
 use serde_json::json;
 
-use super::{csrf, visit::Visit};
+use super::{
+    csrf,
+    visit::{self, Visit},
+};
 use crate::{
     app::App,
     http::{
@@ -22,6 +25,7 @@ use crate::{
         layers,
         request_id::RequestId,
     },
+    words::{Text, Words},
 };
 
 /// What a page may load and do: what comes from here, no script or style inside a page, no frame in it or around it.
@@ -53,6 +57,10 @@ pub(super) enum Place {
 /// What every page has.
 pub(super) struct Frame {
     pub(super) title: String,
+    /// What it says, in the visitor's language.
+    pub(super) words: Words,
+    /// What its script says.
+    pub(super) script_words: &'static str,
     pub(super) place: Place,
     pub(super) style: String,
     pub(super) script: String,
@@ -63,7 +71,7 @@ pub(super) struct Frame {
     pub(super) who: Option<(String, String)>,
     pub(super) operator: bool,
     /// What was just done.
-    pub(super) notice: Option<&'static str>,
+    pub(super) notice: Option<String>,
 }
 
 impl Frame {
@@ -72,6 +80,8 @@ impl Frame {
         let user = visit.session.as_ref().map(|session| &session.user);
         Frame {
             title: title.into(),
+            words: visit.words,
+            script_words: visit.words.of_script(),
             place,
             style: assets.style.clone(),
             script: assets.script.clone(),
@@ -83,8 +93,18 @@ impl Frame {
                 (user.name.as_ref().map_or_else(|| email.clone(), |name| name.as_str().into()), email)
             }),
             operator: user.is_some_and(|user| user.operator),
-            notice: visit.done.as_deref().and_then(notice),
+            notice: visit.done.as_deref().and_then(notice).map(|key| visit.words.plain(key)),
         }
+    }
+
+    /// That of a page about a box: the text of this key, then what the box is called.
+    pub(super) fn in_box(app: &App, visit: &Visit, key: &str, name: &str) -> Self {
+        Frame::new(app, visit, format!("{} · {name}", visit.words.text(key)), Place::Boxes)
+    }
+
+    /// A text in the visitor's language.
+    pub(super) fn text(&self, key: &str) -> Text {
+        self.words.text(key)
     }
 
     pub(super) fn is(&self, place: &str) -> bool {
@@ -92,43 +112,41 @@ impl Frame {
     }
 }
 
-/// What is said after something was done; the address holds only the code.
+/// The text that is said after something was done; the address holds only the code.
 fn notice(code: &str) -> Option<&'static str> {
     Some(match code {
-        "renamed" => "The box has been renamed.",
-        "language" => {
-            "The language has been changed. If that changes the model, the index is rebuilt; the box can be used meanwhile."
-        }
-        "box-deleted" => "The box and everything in it have been deleted.",
-        "handed-over" => "The box has been handed over.",
-        "member-added" => "The member has been added.",
-        "member-changed" => "The role has been changed, effective from the next request.",
-        "member-removed" => "The member has been removed.",
-        "shared" => "Everybody in this box can now read the conversation as it is.",
-        "unshared" => "The conversation is yours alone again.",
-        "conversation-deleted" => "The conversation has been deleted.",
-        "left" => "You have left the box.",
-        "withdrawn" => "The invitation has been withdrawn.",
-        "file-changed" => "The file has been changed.",
-        "added" => "The file has been added and is being processed.",
-        "read-again" => "The file is being processed again.",
-        "key-revoked" => "The key has been revoked, effective from the next request.",
-        "program-revoked" => "The program no longer has access, effective from the next request.",
-        "webhook-deleted" => "The webhook has been deleted.",
-        "replayed" => "The event is being sent again.",
-        "profile" => "Your profile has been saved.",
-        "password" => "Your password has been changed, and all your other sign-ins have ended.",
-        "second-step-removed" => "The second step has been turned off.",
-        "session-ended" => "That sign-in has ended.",
-        "connected" => "Your account is connected; you can now sign in that way.",
-        "confirmed" => "The address is confirmed; open invitations for it have taken effect.",
-        "offered" => "The next person who signs in with this address at the provider gets the account.",
-        "kept" => "The hand-over is cancelled; the account stays as it was.",
-        "unlocked" => "The account is unlocked; the next sign-in need not wait.",
-        "user-changed" => "The account has been changed.",
-        "plan" => "The plan has been saved.",
-        "signed-out" => "You are signed out.",
-        "signed-out-everywhere" => "You are signed out everywhere.",
+        "renamed" => "frame-done-renamed",
+        "language" => "frame-done-language",
+        "box-deleted" => "frame-done-box-deleted",
+        "handed-over" => "frame-done-handed-over",
+        "member-added" => "frame-done-member-added",
+        "member-changed" => "frame-done-member-changed",
+        "member-removed" => "frame-done-member-removed",
+        "shared" => "frame-done-shared",
+        "unshared" => "frame-done-unshared",
+        "conversation-deleted" => "frame-done-conversation-deleted",
+        "left" => "frame-done-left",
+        "withdrawn" => "frame-done-withdrawn",
+        "file-changed" => "frame-done-file-changed",
+        "added" => "frame-done-added",
+        "read-again" => "frame-done-read-again",
+        "key-revoked" => "frame-done-key-revoked",
+        "program-revoked" => "frame-done-program-revoked",
+        "webhook-deleted" => "frame-done-webhook-deleted",
+        "replayed" => "frame-done-replayed",
+        "profile" => "frame-done-profile",
+        "password" => "frame-done-password",
+        "second-step-removed" => "frame-done-second-step-removed",
+        "session-ended" => "frame-done-session-ended",
+        "connected" => "frame-done-connected",
+        "confirmed" => "frame-done-confirmed",
+        "offered" => "frame-done-offered",
+        "kept" => "frame-done-kept",
+        "unlocked" => "frame-done-unlocked",
+        "user-changed" => "frame-done-user-changed",
+        "plan" => "frame-done-plan",
+        "signed-out" => "frame-done-signed-out",
+        "signed-out-everywhere" => "frame-done-signed-out-everywhere",
         _ => return None,
     })
 }
@@ -212,7 +230,8 @@ pub(crate) async fn nowhere(State(app): State<App>, id: RequestId, headers: Head
         return failure.into_response();
     }
     let fault = Fault::new(Reason::NotFound, "there is nothing at this address");
-    let mut response = failed(&app, &Visit::nobody(), &fault, Some(&id), true);
+    let visit = Visit { words: visit::accepted(&headers), ..Visit::nobody() };
+    let mut response = failed(&app, &visit, &fault, Some(&id), true);
     dress(response.headers_mut());
     response
 }
@@ -243,10 +262,10 @@ fn dress(headers: &mut HeaderMap) {
 
 #[derive(Template)]
 #[template(path = "error.html")]
-struct ErrorPage<'a> {
+struct ErrorPage {
     frame: Frame,
     status: u16,
-    summary: &'a str,
+    summary: String,
     cause: String,
     request: String,
 }
@@ -269,9 +288,9 @@ fn failed(app: &App, visit: &Visit, fault: &Fault, id: Option<&RequestId>, readi
             "/sign-in".into()
         });
     }
-    let summary = heading(fault.reason);
+    let summary = heading(visit.words, fault.reason);
     let page = ErrorPage {
-        frame: Frame::new(app, visit, summary, Place::Outside),
+        frame: Frame::new(app, visit, summary.clone(), Place::Outside),
         status: status.as_u16(),
         summary,
         cause: sentence(&told(fault)),
@@ -284,18 +303,18 @@ fn failed(app: &App, visit: &Visit, fault: &Fault, id: Option<&RequestId>, readi
 }
 
 /// A title for people who have never seen the API.
-fn heading(reason: Reason) -> &'static str {
-    match reason {
-        Reason::RoleInsufficient | Reason::BoxUnknown => "You are not allowed to do this",
-        Reason::RateLimitUser => "Too many attempts",
-        Reason::KeyMissing => "Sign in first",
-        Reason::UnitsExhausted => "Not enough units left",
-        Reason::Conflict => "This cannot be done now",
-        Reason::MethodNotAllowed => "This address has no page",
-        Reason::UpstreamUnavailable => "The language model cannot be reached",
-        Reason::MissingParameter | Reason::InvalidParameter => "Something is wrong with the request",
-        other => other.summary(),
-    }
+fn heading(words: Words, reason: Reason) -> String {
+    words.plain(match reason {
+        Reason::RoleInsufficient | Reason::BoxUnknown => "frame-refused",
+        Reason::RateLimitUser => "frame-too-many",
+        Reason::KeyMissing => "frame-sign-in-first",
+        Reason::UnitsExhausted => "frame-no-units",
+        Reason::Conflict => "frame-not-now",
+        Reason::MethodNotAllowed => "frame-no-page",
+        Reason::UpstreamUnavailable => "frame-no-model",
+        Reason::MissingParameter | Reason::InvalidParameter => "frame-wrong-request",
+        other => return other.summary().to_string(),
+    })
 }
 
 /// What went wrong, for people who have never seen the API: without what only a program could do about it.

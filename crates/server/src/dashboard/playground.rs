@@ -50,6 +50,6 @@ pub(super) async fn show(State(app): State<App>, who: SignedIn, Query(query): Qu
     for text in [Some(&mut trial.path), trial.body.as_mut()].into_iter().flatten() {
         *text = text.replace(integrations::NO_BOX, &place);
     }
-    let frame = Frame::new(&app, &who.0, "Playground", Place::Playground);
+    let frame = Frame::new(&app, &who.0, who.0.words.text("frame-playground"), Place::Playground);
     page::show(&PlaygroundPage { frame, base: BASE, requests, trial, boxes, chosen })
 }

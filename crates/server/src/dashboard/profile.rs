@@ -1,10 +1,10 @@
-//! Account → Profile: name, password, sign-ins.
+//! Account → Profile: name, password, language, sign-ins.
 
 use askama::Template;
 use axum::extract::State;
 use engine::{
     ids::{SessionId, SessionKind},
-    seams::catalog::Action,
+    seams::catalog::{Action, UserLanguage},
 };
 use jiff::Timestamp;
 
@@ -42,12 +42,14 @@ struct ProfilePage {
     /// What the provider is called, where people can sign in with one, and whether this account can.
     provider: Option<(String, bool)>,
     shortest: usize,
+    /// The languages that there are: code, name, and whether it is the one that was chosen.
+    languages: Vec<(&'static str, &'static str, bool)>,
     sessions: Vec<SessionRow>,
 }
 
 /// The page.
 pub(super) async fn show(State(app): State<App>, who: SignedIn) -> Shown {
-    let user = who.user();
+    let (user, words) = (who.user(), who.0.words);
     let sessions = app.catalog.sessions_of(user.id, Timestamp::now()).await?;
     let stored = app.catalog.stored_sign_in(&user.email).await?;
     let provider = match &app.oidc {
@@ -55,7 +57,7 @@ pub(super) async fn show(State(app): State<App>, who: SignedIn) -> Shown {
         None => None,
     };
     page::show(&ProfilePage {
-        frame: Frame::new(&app, &who.0, "Profile", Place::Profile),
+        frame: Frame::new(&app, &who.0, words.text("frame-profile"), Place::Profile),
         email: user.email.to_string(),
         name: user.name.as_ref().map_or_else(String::new, |name| name.as_str().to_string()),
         plan: user.plan.as_str().to_string(),
@@ -64,12 +66,15 @@ pub(super) async fn show(State(app): State<App>, who: SignedIn) -> Shown {
         second_step: second_step::confirmed(&app, user.id).await?.is_some(),
         provider,
         shortest: passwords::SHORTEST,
+        languages: UserLanguage::ALL
+            .map(|one| (one.as_str(), one.own_name(), user.language == Some(one)))
+            .into(),
         sessions: sessions
             .into_iter()
             .map(|session| SessionRow {
                 here: session.id == who.session().id,
                 id: session.id,
-                browser: show::browser(&session.agent),
+                browser: show::browser(words, &session.agent),
                 address: session.address,
                 since: Moment::of(session.created_at),
                 seen: Moment::of(session.seen_at),
@@ -81,6 +86,13 @@ pub(super) async fn show(State(app): State<App>, who: SignedIn) -> Shown {
 /// What one is called.
 pub(super) async fn rename(State(app): State<App>, who: SignedIn, fields: Fields) -> Shown {
     app.catalog.set_user_name(who.user().id, fields.optional("name")?).await?;
+    Ok(page::go("/account/profile?done=profile"))
+}
+
+/// The language of the dashboard; without one it is the browser's.
+pub(super) async fn set_language(State(app): State<App>, who: SignedIn, fields: Fields) -> Shown {
+    let language: Option<UserLanguage> = fields.optional("language")?;
+    app.catalog.set_user_language(who.user().id, language).await?;
     Ok(page::go("/account/profile?done=profile"))
 }
 

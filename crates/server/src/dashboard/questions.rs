@@ -14,11 +14,11 @@ use serde_json::json;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::{
-    page::{self, Frame, Place, Shown},
+    page::{self, Frame, Shown},
     permit::{Here, InBox},
-    show::{self, Moment},
+    show::Moment,
 };
-use crate::app::App;
+use crate::{app::App, words::Words};
 
 /// Questions that are looked at, latest first: more than anybody reads.
 const MOST: u32 = 500;
@@ -30,7 +30,7 @@ const STEM: usize = 6;
 /// Questions that ask the same, by the latest of them.
 struct Asked {
     text: String,
-    /// How it went, as a class and in words.
+    /// How it went: a class, and a text.
     outcome: (&'static str, &'static str),
     /// In how many ways else it was put, at most a few.
     others: Vec<String>,
@@ -82,25 +82,22 @@ fn grouped(questions: Vec<Question>) -> Vec<Group> {
 
 fn outcome(question: &Question) -> (&'static str, &'static str) {
     match (question.rating, question.outcome) {
-        (Some(Rating::Disliked), _) => ("failed", "disliked"),
-        (_, Outcome::Unanswered) => ("failed", "nothing found"),
-        (_, Outcome::Low) => ("ready_with_warnings", "little found"),
-        (_, Outcome::Answered) => ("ready", "answered"),
+        (Some(Rating::Disliked), _) => ("failed", "asking-outcome-disliked"),
+        (_, Outcome::Unanswered) => ("failed", "asking-outcome-unanswered"),
+        (_, Outcome::Low) => ("ready_with_warnings", "asking-outcome-low"),
+        (_, Outcome::Answered) => ("ready", "asking-outcome-answered"),
     }
 }
 
 impl Asked {
-    fn of(group: &Group) -> Self {
+    fn of(words: Words, group: &Group) -> Self {
         let latest = &group.questions[0];
         Asked {
             text: latest.text.clone(),
             outcome: outcome(latest),
             others: group.questions[1..].iter().map(|question| question.text.clone()).collect(),
             comments: group.questions.iter().filter_map(|question| question.comment.clone()).collect(),
-            times: match group.times() {
-                1 => "once".into(),
-                times => format!("{} times", show::number(times)),
-            },
+            times: words.count("asking-times", group.times()),
             last: Moment::of(latest.asked_at),
         }
     }
@@ -139,7 +136,12 @@ struct QuestionsPage {
 
 impl QuestionsPage {
     fn troubles(&self) -> [(&'static str, &'static str); 4] {
-        [("", "All"), ("unanswered", "Nothing found"), ("low", "Little found"), ("disliked", "Disliked")]
+        [
+            ("", "asking-trouble-all"),
+            ("unanswered", "asking-trouble-unanswered"),
+            ("low", "asking-trouble-low"),
+            ("disliked", "asking-trouble-disliked"),
+        ]
     }
 }
 
@@ -157,11 +159,11 @@ pub(super) async fn list(State(app): State<App>, at: InBox<Managing>, Query(want
     let query = QuestionQuery { trouble, since: None, after: None, limit: MOST };
     let questions = app.catalog.questions(&at.right, query).await?;
     let more = questions.len() >= MOST as usize;
-    let groups = grouped(questions);
+    let (groups, words) = (grouped(questions), at.who.0.words);
     page::show(&QuestionsPage {
-        frame: Frame::new(&app, &at.who.0, format!("Questions · {}", at.here.name), Place::Boxes),
+        frame: Frame::in_box(&app, &at.who.0, "frame-questions", &at.here.name),
         outcome,
-        asked: groups.iter().map(Asked::of).collect(),
+        asked: groups.iter().map(|group| Asked::of(words, group)).collect(),
         evaluation_set: evaluation_set(&groups),
         kept: app.questions.are_kept().then_some(app.config.questions.days),
         more,

@@ -18,13 +18,13 @@ use super::{
     narrowed::Narrowed,
     page::{self, Frame, Place, Shown},
     permit::{Here, InBox, SignedIn},
-    show,
     snippets::Snippets,
 };
 use crate::{
     app::App,
     http::{BASE, origin::Origin, request_id::RequestId, routes::finding},
     payer::Payer,
+    words::Words,
 };
 
 /// Boxes that one search looks into: opening more at once would take longer than somebody waits.
@@ -73,6 +73,7 @@ impl Wanted {
 
 /// One stage that a hit went through.
 struct Stage {
+    /// The texts of what it is called and what it says.
     name: &'static str,
     meaning: &'static str,
     score: String,
@@ -113,6 +114,15 @@ impl Strength {
             Strength::Weak => "weak",
         }
     }
+
+    /// The text for it.
+    fn key(self) -> &'static str {
+        match self {
+            Strength::Strong => "asking-strong",
+            Strength::Possible => "asking-possible",
+            Strength::Weak => "asking-faint",
+        }
+    }
 }
 
 /// A hit as the page shows it.
@@ -135,6 +145,7 @@ struct Shot {
 }
 
 struct Results {
+    words: Words,
     query: String,
     /// Those that are likely, or may be, what was looked for.
     hits: Vec<Shot>,
@@ -205,7 +216,7 @@ pub(super) async fn search(
 }
 
 fn in_box(app: &App, at: InBox<Reading>, wanted: Wanted, results: Option<Results>) -> SearchPage {
-    let frame = Frame::new(app, &at.who.0, format!("Search · {}", at.here.name), Place::Boxes);
+    let frame = Frame::in_box(app, &at.who.0, "frame-search", &at.here.name);
     SearchPage { frame, action: format!("/boxes/{}/search", at.here.id), here: at.here, wanted, results }
 }
 
@@ -234,7 +245,7 @@ pub(super) async fn search_everywhere(
 }
 
 fn everywhere(app: &App, who: &SignedIn, wanted: Wanted, results: Option<Results>) -> EverywherePage {
-    let frame = Frame::new(app, &who.0, "Search", Place::Search);
+    let frame = Frame::new(app, &who.0, who.0.words.text("frame-search"), Place::Search);
     EverywherePage { frame, action: "/search".into(), boxes: readable(who).len(), wanted, results }
 }
 
@@ -268,14 +279,16 @@ async fn run(
     let names = box_names(app, readings).await?;
     let shots = found.hits.into_iter().enumerate().map(|(at, (hit, file))| shot(hit, &file, at + 1, &names));
     let (hits, weak) = shots.partition(|hit: &Shot| hit.strength != Strength::Weak);
+    let words = who.0.words;
     Ok(Results {
+        words,
         query: wanted.query.clone(),
         hits,
         weak,
         narrowed,
         certificate: certificate::of(app),
-        cost: show::count(found.usage.intelligence_units_consumed, "unit", "units"),
-        left: show::number(found.usage.intelligence_units_remaining),
+        cost: words.count("frame-count-units", found.usage.intelligence_units_consumed),
+        left: words.number(found.usage.intelligence_units_remaining),
         took_ms: started.elapsed().as_millis(),
         snippets: None,
     })
@@ -339,11 +352,11 @@ fn stages(hit: &Hit) -> Vec<Stage> {
     };
     let (scores, ranks) = (hit.scores, hit.ranks);
     let all = [
-        stage("Meaning", "how close its vector is to the query's", scores.semantic, ranks.semantic),
-        stage("Words", "how well its words match the query", scores.keyword, ranks.keyword),
-        stage("Both", "meaning and words combined", Some(scores.fused), Some(ranks.fused)),
-        stage("Reranking", "from reading query and passage together", scores.rerank, None),
-        stage("Score", "how likely it is to be relevant, overall", Some(hit.score), None),
+        stage("asking-stage-meaning", "asking-stage-meaning-says", scores.semantic, ranks.semantic),
+        stage("asking-stage-words", "asking-stage-words-says", scores.keyword, ranks.keyword),
+        stage("asking-stage-both", "asking-stage-both-says", Some(scores.fused), Some(ranks.fused)),
+        stage("asking-stage-rerank", "asking-stage-rerank-says", scores.rerank, None),
+        stage("asking-score", "asking-stage-score-says", Some(hit.score), None),
     ];
     all.into_iter().flatten().collect()
 }

@@ -102,7 +102,7 @@ struct CodePage {
 }
 
 fn render(app: &App, visit: &Visit, next: &str, wrong: Option<String>) -> Shown {
-    let frame = Frame::new(app, visit, "Sign in", Place::Outside);
+    let frame = Frame::new(app, visit, visit.words.text("entry-sign-in"), Place::Outside);
     page::show(&CodePage { frame, next: page::safe(next), wrong })
 }
 
@@ -141,7 +141,7 @@ pub(super) async fn sign_in(
     let next = page::safe(fields.text("next"));
     let subjects = counted_with(&app, &visit, &user.email).await?;
     if let Some(wait) = app.catalog.count_try(&subjects, Timestamp::now()).await? {
-        let mut response = render(&app, &visit, &next, Some(too_many(wait)))?;
+        let mut response = render(&app, &visit, &next, Some(too_many(visit.words, wait)))?;
         *response.status_mut() = StatusCode::TOO_MANY_REQUESTS;
         response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(wait.as_secs() + 1));
         return Ok(response);
@@ -153,8 +153,8 @@ pub(super) async fn sign_in(
     };
     if !right {
         audit::note_failure(&app, &visit, user.email.as_str()).await?;
-        let wrong = "The code is wrong, or has already been used. Wait for the next one.";
-        let mut response = render(&app, &visit, &next, Some(wrong.into()))?;
+        let wrong = visit.words.plain("entry-wrong-code");
+        let mut response = render(&app, &visit, &next, Some(wrong))?;
         *response.status_mut() = StatusCode::UNAUTHORIZED;
         return Ok(response);
     }
@@ -212,7 +212,7 @@ pub(super) async fn account(State(app): State<App>, who: SignedIn) -> Shown {
         _ => Vec::new(),
     };
     let secret = offered.is_some() || !fresh.is_empty();
-    let frame = Frame::new(&app, &who.0, "Second step", Place::Profile);
+    let frame = Frame::new(&app, &who.0, who.0.words.text("account-second-step"), Place::Profile);
     let shown = page::show(&SetUpPage { frame, offered, left, fresh })?;
     Ok(if secret { page::with_secret(shown) } else { shown })
 }
@@ -254,7 +254,9 @@ pub(super) async fn remove(State(app): State<App>, who: SignedIn, fields: Fields
     if let Some(factor) = confirmed(&app, user.id).await? {
         let subjects = counted_with(&app, &who.0, &user.email).await?;
         if let Some(wait) = app.catalog.count_try(&subjects, Timestamp::now()).await? {
-            return Err(Fault::new(Reason::RateLimitUser, too_many(wait)).retry_after(wait).into());
+            return Err(Fault::new(Reason::RateLimitUser, too_many(who.0.words, wait))
+                .retry_after(wait)
+                .into());
         }
         if !fits(&app, user.id, &factor, fields.text("code")).await? {
             return Err(Fault::invalid("code", "the code is wrong, or has already been used").into());

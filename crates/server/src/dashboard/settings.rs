@@ -12,7 +12,7 @@ use engine::{
 use super::{
     audit,
     fields::Fields,
-    page::{self, Frame, Place, Shown},
+    page::{self, Frame, Shown},
     permit::{Here, InBox},
     show,
 };
@@ -20,6 +20,7 @@ use crate::{
     app::App,
     http::{BASE, origin::Origin},
     manage::boxes,
+    words::Words,
 };
 
 #[derive(Template)]
@@ -49,19 +50,23 @@ impl LanguageChoice {
         self.chosen.as_str() == word
     }
 
-    async fn of(app: &App, record: &BoxRecord, managing: &Managing) -> Result<Self, Fault> {
-        let now = if record.is_multilingual() { "any language" } else { "English" };
+    async fn of(words: Words, app: &App, record: &BoxRecord, managing: &Managing) -> Result<Self, Fault> {
         let index = match app.catalog.reindex_state(managing.reading()).await? {
-            Some(ReindexState::Wanted) => " Its index is about to be rebuilt.".to_string(),
+            Some(ReindexState::Wanted) => Some(words.text("boxes-index-waits")),
             Some(ReindexState::Running(done, total)) => {
-                format!(" Its index is being rebuilt: {done} of {total} files are done.")
+                Some(words.text("boxes-index-runs").with("done", done).with("total", total))
             }
-            Some(ReindexState::Failed(why)) => format!(" Its index could not be rebuilt: {why}."),
-            Some(ReindexState::Done(_)) | None => String::new(),
+            Some(ReindexState::Failed(why)) => Some(words.text("boxes-index-failed").with("why", why)),
+            Some(ReindexState::Done(_)) | None => None,
         };
-        let since = record.changed_over_at.map(show::Moment::of);
-        let found = since.map_or(String::new(), |since| format!(", found on {}", since.text));
-        let state = format!("This box is searched as one in {now}{found}.{index}");
+        let searched = match (record.changed_over_at.map(show::Moment::of), record.is_multilingual()) {
+            (None, false) => words.text("boxes-searched-as-english"),
+            (None, true) => words.text("boxes-searched-as-any"),
+            (Some(since), false) => words.text("boxes-searched-as-english-since").with("when", since.text),
+            (Some(since), true) => words.text("boxes-searched-as-any-since").with("when", since.text),
+        };
+        let state: Vec<String> = [Some(searched), index].into_iter().flatten().map(String::from).collect();
+        let state = state.join(" ");
         let possible = app.ingest.embedders.multilingual_id().is_some();
         Ok(LanguageChoice { chosen: record.language, possible, state })
     }
@@ -69,17 +74,18 @@ impl LanguageChoice {
 
 /// The page.
 pub(super) async fn show(State(app): State<App>, at: InBox<Managing>, origin: Origin) -> Shown {
+    let words = at.who.0.words;
     let members = app.catalog.members(at.right.reading()).await?;
     let me = at.who.user().id;
     let heirs = members.into_iter().filter(|member| member.user != me);
     let totals = app.catalog.totals(&[*at.right.reading()]).await?.pop().unwrap_or_default();
     let record = app.catalog.boxes_of(&[*at.right.reading()]).await?.pop().ok_or_else(no_such_box)?;
     page::show(&SettingsPage {
-        language: LanguageChoice::of(&app, &record, &at.right).await?,
-        frame: Frame::new(&app, &at.who.0, format!("Settings · {}", at.here.name), Place::Boxes),
+        language: LanguageChoice::of(words, &app, &record, &at.right).await?,
+        frame: Frame::in_box(&app, &at.who.0, "frame-settings", &at.here.name),
         address: format!("{origin}{BASE}/boxes/{}", at.here.id),
-        files: show::count(totals.files, "file", "files"),
-        size: show::size(totals.bytes),
+        files: words.count("frame-count-files", totals.files),
+        size: show::size(words, totals.bytes),
         heirs: heirs.map(|member| (member.user, member.email.to_string(), member.role)).collect(),
         here: at.here,
     })

@@ -42,7 +42,7 @@ pub(super) struct Next {
 
 async fn render(app: &App, visit: &Visit, email: &str, next: &str, wrong: Option<String>) -> Shown {
     page::show(&SignInPage {
-        frame: Frame::new(app, visit, "Sign in", Place::Outside),
+        frame: Frame::new(app, visit, visit.words.text("entry-sign-in"), Place::Outside),
         email: email.to_string(),
         oidc_next: match page::safe(next).as_str() {
             "/" => String::new(),
@@ -85,9 +85,9 @@ pub(super) async fn sign_in(State(app): State<App>, Visiting(visit): Visiting, f
         }
         Tried::Wrong => {
             audit::note_failure(&app, &visit, email).await?;
-            (StatusCode::UNAUTHORIZED, "The address or the password is wrong.".to_string(), None)
+            (StatusCode::UNAUTHORIZED, visit.words.plain("entry-wrong-password"), None)
         }
-        Tried::TooMany(wait) => (StatusCode::TOO_MANY_REQUESTS, too_many(wait), Some(wait)),
+        Tried::TooMany(wait) => (StatusCode::TOO_MANY_REQUESTS, too_many(visit.words, wait), Some(wait)),
     };
     let mut response = render(&app, &visit, email, next, Some(wrong)).await?;
     *response.status_mut() = status;

@@ -9,7 +9,7 @@ use engine::{
 use jiff::Timestamp;
 
 use super::{permit::SignedIn, visit::Visit};
-use crate::{app::App, sessions};
+use crate::{app::App, sessions, words::Words};
 
 /// The result of a try.
 pub(super) enum Tried {
@@ -28,7 +28,9 @@ pub(super) async fn must_know_password(app: &App, who: &SignedIn, password: &str
     match with_password(app, &who.0, email, password).await? {
         Tried::Right(_) => Ok(()),
         Tried::Wrong => Err(Fault::new(Reason::RoleInsufficient, "the current password is wrong")),
-        Tried::TooMany(wait) => Err(Fault::new(Reason::RateLimitUser, too_many(wait)).retry_after(wait)),
+        Tried::TooMany(wait) => {
+            Err(Fault::new(Reason::RateLimitUser, too_many(who.0.words, wait)).retry_after(wait))
+        }
     }
 }
 
@@ -82,14 +84,11 @@ pub(super) async fn with_password(
     }
 }
 
-pub(super) fn too_many(wait: Duration) -> String {
-    let seconds = wait.as_secs() + 1;
-    let wait = if seconds < 120 {
-        format!("{seconds} seconds")
-    } else {
-        format!("{} minutes", seconds.div_ceil(60))
-    };
-    format!("Too many attempts. Wait {wait}, then try again.")
+pub(super) fn too_many(words: Words, wait: Duration) -> String {
+    match wait.as_secs() + 1 {
+        seconds if seconds < 120 => words.count("entry-wait-seconds", seconds),
+        seconds => words.count("entry-wait-minutes", seconds.div_ceil(60)),
+    }
 }
 
 #[cfg(test)]
@@ -98,7 +97,7 @@ mod tests {
 
     #[test]
     fn waits_are_said_in_words() {
-        assert!(too_many(Duration::from_millis(1500)).contains("2 seconds"));
-        assert!(too_many(Duration::from_secs(900)).contains("16 minutes"));
+        assert!(too_many(Words::default(), Duration::from_millis(1500)).contains("2 seconds"));
+        assert!(too_many(Words::default(), Duration::from_secs(900)).contains("16 minutes"));
     }
 }

@@ -39,7 +39,7 @@ pub(super) async fn upload(
     if !known {
         audit::note(&app, &at.who.0, Action::FileUploaded, Some(at.here.id), file.name.as_str()).await?;
     }
-    let row = Row::of(&file);
+    let row = Row::of(at.who.0.words, &file);
     let answer = json!({"id": row.id, "name": row.name, "kind": row.kind, "size": row.size, "pages": row.pages,
         "status": row.status, "words": row.words, "reason": row.reason, "known": known});
     Ok(axum::Json(answer).into_response())

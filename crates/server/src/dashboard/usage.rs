@@ -20,6 +20,7 @@ use super::{
 use crate::{
     app::App,
     payer::{self, DASHBOARD},
+    words::Words,
 };
 
 /// The chart, in its own units.
@@ -59,23 +60,28 @@ struct Window {
 
 /// What the account has of something bounded.
 struct Held {
-    name: &'static str,
+    name: String,
     used: u64,
     allowed: u64,
     words: String,
 }
 
 impl Held {
-    fn of(holding: Holding) -> Self {
+    fn of(words: Words, holding: Holding) -> Self {
         let Holding { bound, used, allowed } = holding;
-        let (name, shown): (_, fn(u64) -> String) = match bound {
-            Bound::Boxes => ("Boxes you own", show::number),
-            Bound::StorageGb => ("Files in them", show::size),
-            Bound::QueuedFiles => ("Files waiting to be processed", show::number),
-            Bound::Keys => ("API keys", show::number),
-            other => (other.as_str(), show::number),
+        let name = match bound {
+            Bound::Boxes => words.plain("account-boxes-owned"),
+            Bound::StorageGb => words.plain("account-files-in-them"),
+            Bound::QueuedFiles => words.plain("account-files-waiting"),
+            Bound::Keys => words.plain("frame-keys"),
+            other => other.as_str().to_string(),
         };
-        Held { name, used, allowed: allowed.max(1), words: format!("{} of {}", shown(used), shown(allowed)) }
+        let shown = |amount| match bound {
+            Bound::StorageGb => show::size(words, amount),
+            _ => words.number(amount),
+        };
+        let said = words.text("account-of").with("used", shown(used)).with("total", shown(allowed));
+        Held { name, used, allowed: allowed.max(1), words: said.plain() }
     }
 }
 
@@ -124,7 +130,7 @@ fn sums<K: Ord>(lines: &[UsageLine], by: impl Fn(&UsageLine) -> K) -> BTreeMap<K
 }
 
 /// The bars of a month, and the number that the highest stands for.
-fn bars(lines: &[UsageLine], days: u32) -> (Vec<Bar>, u64) {
+fn bars(words: Words, lines: &[UsageLine], days: u32) -> (Vec<Bar>, u64) {
     let by_day = sums(lines, |line| (line.day.clone(), line.operation));
     let of = |day: u32, operation| {
         let found = by_day.iter().find(|((text, kind), _)| {
@@ -151,7 +157,12 @@ fn bars(lines: &[UsageLine], days: u32) -> (Vec<Bar>, u64) {
             search_height: format!("{:.1}", tall(search)),
             chat_y: format!("{:.1}", HEIGHT - tall(search) - tall(chat)),
             chat_height: format!("{:.1}", tall(chat)),
-            words: format!("Day {day}: {} for searches, {} for answers", search, chat),
+            words: words
+                .text("account-bar")
+                .with("day", day)
+                .with("searches", search)
+                .with("answers", chat)
+                .plain(),
             named: day == 1 || day.is_multiple_of(5),
             middle: format!("{:.1}", x + step / 2.0),
         }
@@ -171,9 +182,9 @@ fn days_of(month: Month) -> u32 {
     start.days_in_month().unsigned_abs().into()
 }
 
-fn share(name: String, detail: String, sum: Sum) -> Share {
-    let calls = show::count(sum.calls, "call", "calls");
-    Share { name, detail, calls, shown: show::number(sum.units) }
+fn share(words: Words, name: String, detail: String, sum: Sum) -> Share {
+    let calls = words.count("frame-count-calls", sum.calls);
+    Share { name, detail, calls, shown: words.number(sum.units) }
 }
 
 /// The page of a month.
@@ -183,38 +194,39 @@ pub(super) async fn show(State(app): State<App>, who: SignedIn, Query(asked): Qu
     let month = asked.month.and_then(|text| text.parse().ok()).unwrap_or(this);
     let balance = payer::balance_in(&app, user, month).await?;
     let lines = app.catalog.usage(user, month).await?;
-    let (bars, highest) = bars(&lines, days_of(month));
+    let words = who.0.words;
+    let (bars, highest) = bars(words, &lines, days_of(month));
     let keys = sums(&lines, |line| (line.key.clone(), line.key_name.clone()));
     let keys = keys.into_iter().map(|((prefix, name), sum)| match prefix.as_str() {
-        DASHBOARD => share("Dashboard".into(), String::new(), sum),
-        _ => share(name, prefix, sum),
+        DASHBOARD => share(words, words.plain("account-dashboard"), String::new(), sum),
+        _ => share(words, name, prefix, sum),
     });
     let operations = sums(&lines, |line| line.operation).into_iter().map(|(operation, sum)| {
         let name = match operation {
-            Operation::Search => "Searches",
-            Operation::Chat => "Answers",
-            Operation::Embeddings => "Embeddings",
-            Operation::Rerank => "Reranking",
+            Operation::Search => "account-operation-search",
+            Operation::Chat => "account-operation-chat",
+            Operation::Embeddings => "account-operation-embeddings",
+            Operation::Rerank => "account-operation-rerank",
         };
-        share(name.into(), String::new(), sum)
+        share(words, words.plain(name), String::new(), sum)
     });
     let (windows, user_window) = windows(&app, &who, now).await?;
     page::show(&UsagePage {
-        frame: Frame::new(&app, &who.0, "Usage", Place::Usage),
+        frame: Frame::new(&app, &who.0, words.text("frame-usage"), Place::Usage),
         month: month.to_string(),
         earlier: month_before(month).to_string(),
         later: (month < this).then(|| Month::of(month.end()).to_string()),
         used: balance.used,
         monthly: balance.monthly.max(1),
-        used_words: show::number(balance.used),
-        monthly_words: show::number(balance.monthly),
-        left_words: show::number(balance.remaining()),
+        used_words: words.number(balance.used),
+        monthly_words: words.number(balance.monthly),
+        left_words: words.number(balance.remaining()),
         resets: Moment::of(balance.resets_at()),
-        top: show::number(highest),
+        top: words.number(highest),
         bars,
         keys: keys.collect(),
         operations: operations.collect(),
-        held: app.catalog.holdings(user).await?.into_iter().map(Held::of).collect(),
+        held: app.catalog.holdings(user).await?.into_iter().map(|one| Held::of(words, one)).collect(),
         windows,
         user_window,
     })
@@ -241,7 +253,7 @@ async fn windows(app: &App, who: &SignedIn, now: Timestamp) -> Result<(Vec<Windo
     }
     let standing = app.limiter.look(DASHBOARD, user, now).await?.user;
     let user_window = Window {
-        name: "Your account".into(),
+        name: who.0.words.plain("account-your-account"),
         hits: standing.hits,
         limit: limits.user.requests,
         resets: resets(standing.hits, standing.resets_at),
@@ -264,7 +276,7 @@ mod tests {
             line("2026-11-02", Operation::Chat, 1),
             line("2026-11-30", Operation::Search, 2),
         ];
-        let (bars, highest) = bars(&lines, 30);
+        let (bars, highest) = bars(Words::default(), &lines, 30);
         assert_eq!((bars.len(), highest), (30, 4));
         assert_eq!((bars[1].search_height.as_str(), bars[1].chat_y.as_str()), ("120.0", "0.0"));
         assert_eq!(bars[29].search_height, "80.0");

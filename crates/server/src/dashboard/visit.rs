@@ -23,6 +23,7 @@ use crate::{
     http::{error::Failure, layers},
     manage::By,
     sessions::{self, LONGEST, ago, hash, new_token},
+    words::Words,
 };
 
 use super::{
@@ -53,6 +54,8 @@ pub(super) struct Visit {
     pub(super) network: String,
     /// What tells this browser from others, where somebody has signed in before.
     pub(super) browser: Option<String>,
+    /// The language that they chose, or that their browser asks for.
+    pub(super) words: Words,
     /// What the browser says it is.
     pub(super) agent: String,
     /// Whether our script asks, rather than the browser itself.
@@ -74,6 +77,7 @@ impl Visit {
             address: String::new(),
             network: String::new(),
             browser: None,
+            words: Words::default(),
             agent: String::new(),
             script: false,
             path: String::new(),
@@ -138,7 +142,9 @@ async fn visit(app: &App, head: &Parts) -> Result<(Visit, bool), Fault> {
     let newcomer = sent.is_none();
     let token = sent.unwrap_or_else(new_token);
     let script = head.headers.contains_key("x-quire-script");
+    let chosen = session.as_ref().and_then(|session| session.user.language);
     let visit = Visit {
+        words: chosen.map_or_else(|| accepted(&head.headers), Words::of),
         // Our script looks at pages that nobody sees.
         brought: if script { Brought::default() } else { Brought::by(&head.headers, &token) },
         token,
@@ -152,6 +158,12 @@ async fn visit(app: &App, head: &Parts) -> Result<(Visit, bool), Fault> {
         done,
     };
     Ok((visit, newcomer))
+}
+
+/// The language that a browser asks for.
+pub(super) fn accepted(headers: &HeaderMap) -> Words {
+    let header = headers.get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok());
+    Words::accepted(header.unwrap_or_default())
 }
 
 /// Sets the browser's token; without `life` it goes with the browser.

@@ -17,11 +17,12 @@ use super::{
     page::{self, Frame, Place, Shown},
     permit::{Named, SignedIn},
     said::Said,
-    show::{self, Moment},
+    show::Moment,
 };
 use crate::{
     app::App,
     manage::webhooks::{self, no_such_webhook},
+    words::Words,
 };
 
 /// Attempts of each webhook that the page shows.
@@ -42,6 +43,7 @@ struct Row {
 /// An attempt to deliver an event.
 struct Attempt {
     number: u64,
+    /// The text of what happened.
     event: &'static str,
     at: Moment,
     good: bool,
@@ -49,30 +51,36 @@ struct Attempt {
 }
 
 impl Attempt {
-    fn of(record: AttemptRecord) -> Self {
+    fn of(said: Words, record: AttemptRecord) -> Self {
         let AttemptRecord { number, kind, attempted, .. } = record;
         let good = attempted.status.is_some_and(|status| (200..300).contains(&status));
         let words = match (attempted.status, attempted.error) {
-            (Some(status), _) if good => format!("delivered ({status}) in {} ms", attempted.duration_ms),
-            (Some(status), _) => format!("the receiver answered {status}"),
-            (None, error) => error.unwrap_or_else(|| "no answer".into()),
+            (Some(status), _) if good => said
+                .text("account-attempt-delivered")
+                .with("status", status.to_string())
+                .with("took", attempted.duration_ms.to_string())
+                .plain(),
+            (Some(status), _) => {
+                said.text("account-attempt-refused").with("status", status.to_string()).plain()
+            }
+            (None, error) => error.unwrap_or_else(|| said.plain("account-attempt-silent")),
         };
         Attempt { number, event: words_of(kind), at: Moment::of(attempted.at), good, words }
     }
 }
 
-/// An event in words.
+/// The text that says what happened.
 fn words_of(kind: EventKind) -> &'static str {
     match kind {
-        EventKind::FileReady => "a file is ready",
-        EventKind::FileReadyWithWarnings => "a file is ready, with warnings",
-        EventKind::FileFailed => "a file could not be read",
-        EventKind::FileReplaced => "a file has a new version",
-        EventKind::FileDeleted => "a file was deleted",
-        EventKind::KeyExposed => "a key was sent where others may see it",
-        EventKind::SourceSynced => "a source of a box was synchronized",
-        EventKind::BoxLanguageChanged => "a box switched to the model for its languages",
-        EventKind::QuestionUnanswered => "a question found nothing in a box",
+        EventKind::FileReady => "account-event-ready",
+        EventKind::FileReadyWithWarnings => "account-event-warnings",
+        EventKind::FileFailed => "account-event-failed",
+        EventKind::FileReplaced => "account-event-replaced",
+        EventKind::FileDeleted => "account-event-deleted",
+        EventKind::KeyExposed => "account-event-exposed",
+        EventKind::SourceSynced => "account-event-synced",
+        EventKind::BoxLanguageChanged => "account-event-language",
+        EventKind::QuestionUnanswered => "account-event-unanswered",
     }
 }
 
@@ -91,14 +99,14 @@ struct WebhooksPage {
 
 /// All webhooks of the visitor.
 pub(super) async fn list(State(app): State<App>, who: SignedIn) -> Shown {
-    let acting = who.person().may_act();
+    let (acting, words) = (who.person().may_act(), who.0.words);
     let records = app.catalog.boxes_of(&who.person().readable()).await?;
     let boxes: Vec<(BoxId, String)> =
         records.into_iter().map(|record| (record.id, record.name.as_str().to_string())).collect();
     let mut rows = Vec::new();
     for webhook in app.catalog.webhooks(&acting).await? {
         let attempts = app.catalog.deliveries_tried(&acting, webhook.id).await?.unwrap_or_default();
-        rows.push(row(webhook, attempts, &boxes));
+        rows.push(row(words, webhook, attempts, &boxes));
     }
     let fresh = match who.0.brought.take(|said| matches!(said, Said::Secret(_))) {
         Some(Said::Secret(secret)) => Some(secret),
@@ -106,7 +114,7 @@ pub(super) async fn list(State(app): State<App>, who: SignedIn) -> Shown {
     };
     let secret = fresh.is_some();
     let shown = page::show(&WebhooksPage {
-        frame: Frame::new(&app, &who.0, "Webhooks", Place::Webhooks),
+        frame: Frame::new(&app, &who.0, words.text("frame-webhooks"), Place::Webhooks),
         enabled: app.webhooks.is_some(),
         rows,
         events: EventKind::ALL.map(|kind| (kind.as_str(), words_of(kind))).into(),
@@ -116,22 +124,27 @@ pub(super) async fn list(State(app): State<App>, who: SignedIn) -> Shown {
     Ok(if secret { page::with_secret(shown) } else { shown })
 }
 
-fn row(webhook: Webhook, attempts: Vec<AttemptRecord>, boxes: &[(BoxId, String)]) -> Row {
+fn row(words: Words, webhook: Webhook, attempts: Vec<AttemptRecord>, boxes: &[(BoxId, String)]) -> Row {
     let name_of = |id: &BoxId| {
         boxes.iter().find(|(known, _)| known == id).map_or_else(|| id.to_string(), |(_, name)| name.clone())
     };
     Row {
         id: webhook.id,
         url: webhook.url,
-        events: webhook.events.into_iter().map(words_of).collect::<Vec<_>>().join(", "),
+        events: webhook
+            .events
+            .into_iter()
+            .map(|kind| words.plain(words_of(kind)))
+            .collect::<Vec<_>>()
+            .join(", "),
         boxes: webhook.boxes.map_or_else(
-            || "all your boxes".into(),
+            || words.plain("account-webhook-all"),
             |ids| ids.iter().map(name_of).collect::<Vec<_>>().join(", "),
         ),
         created: Moment::of(webhook.created_at),
         disabled: webhook.disabled_at.is_some(),
-        waiting: show::count(webhook.waiting, "event waiting", "events waiting"),
-        attempts: attempts.into_iter().take(SHOWN).map(Attempt::of).collect(),
+        waiting: words.count("account-events-waiting", webhook.waiting),
+        attempts: attempts.into_iter().take(SHOWN).map(|one| Attempt::of(words, one)).collect(),
     }
 }
 

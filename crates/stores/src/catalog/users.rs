@@ -6,7 +6,7 @@ use engine::{
     access::Operating,
     bounds::{Bound, Quota},
     ids::UserId,
-    seams::catalog::{Email, Holding, NewUser, PersonName, Plan, PlanName, User, Users},
+    seams::catalog::{Email, Holding, NewUser, PersonName, Plan, PlanName, User, UserLanguage, Users},
 };
 use jiff::Timestamp;
 
@@ -23,7 +23,7 @@ use crate::Error;
 
 pub(super) const SELECT: &str =
     "select u.id, u.email, u.plan, coalesce(u.monthly_units, p.monthly_units), u.disabled_at, u.created_at, u.name,
-    u.operator, u.vouched, u.invited_by, u.awaits_identity from users u join plans p on p.name = u.plan";
+    u.operator, u.vouched, u.invited_by, u.awaits_identity, u.language from users u join plans p on p.name = u.plan";
 
 #[async_trait]
 impl Users for Sql {
@@ -123,6 +123,16 @@ impl Users for Sql {
             .write(move |t| {
                 let name = name.as_ref().map(PersonName::as_str);
                 t.execute("update users set name = $1 where id = $2", &[name.into(), user.into()])?;
+                Ok(())
+            })
+            .await
+    }
+
+    async fn set_user_language(&self, user: UserId, language: Option<UserLanguage>) -> Result<(), Fault> {
+        self.database
+            .write(move |t| {
+                let language = language.map(UserLanguage::as_str);
+                t.execute("update users set language = $1 where id = $2", &[language.into(), user.into()])?;
                 Ok(())
             })
             .await
@@ -267,6 +277,7 @@ pub(super) fn read_user(row: &Row) -> Result<User, Error> {
         vouched: row.integer(8)? == 1,
         invited_by: row.optional(9, Row::parse)?,
         awaits_identity: row.integer(10)? == 1,
+        language: row.optional(11, Row::parse)?,
     })
 }
 

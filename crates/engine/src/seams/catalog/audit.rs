@@ -157,15 +157,6 @@ impl Action {
             Action::AuditExported => "audit_exported",
         }
     }
-
-    /// The same for people.
-    pub fn words(self) -> String {
-        let mut words = self.as_str().replace('_', " ");
-        if let Some(first) = words.get_mut(..1) {
-            first.make_ascii_uppercase();
-        }
-        words
-    }
 }
 
 impl FromStr for Action {
@@ -260,6 +251,5 @@ mod tests {
             assert_eq!(action.as_str().parse(), Ok(action));
             assert_eq!(serde_json::to_value(action).unwrap(), action.as_str());
         }
-        assert_eq!(Action::FileUploaded.words(), "File uploaded");
     }
 }

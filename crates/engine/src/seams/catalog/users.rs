@@ -121,6 +121,64 @@ impl FromStr for PersonName {
     }
 }
 
+/// A language that the dashboard speaks.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum UserLanguage {
+    /// What everything else is translated from.
+    #[default]
+    English,
+    /// Spanish.
+    Spanish,
+    /// Portuguese, as in Brazil.
+    Portuguese,
+    /// French.
+    French,
+    /// German.
+    German,
+}
+
+impl UserLanguage {
+    /// All of them.
+    pub const ALL: [UserLanguage; 5] = [
+        UserLanguage::English,
+        UserLanguage::Spanish,
+        UserLanguage::Portuguese,
+        UserLanguage::French,
+        UserLanguage::German,
+    ];
+
+    /// Its code, as in pages and in the store.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            UserLanguage::English => "en",
+            UserLanguage::Spanish => "es",
+            UserLanguage::Portuguese => "pt",
+            UserLanguage::French => "fr",
+            UserLanguage::German => "de",
+        }
+    }
+
+    /// What its speakers call it.
+    pub fn own_name(self) -> &'static str {
+        match self {
+            UserLanguage::English => "English",
+            UserLanguage::Spanish => "Español",
+            UserLanguage::Portuguese => "Português",
+            UserLanguage::French => "Français",
+            UserLanguage::German => "Deutsch",
+        }
+    }
+}
+
+impl FromStr for UserLanguage {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let found = UserLanguage::ALL.into_iter().find(|language| language.as_str() == text);
+        found.ok_or_else(|| format!("the dashboard does not speak `{text}`"))
+    }
+}
+
 /// An account.
 #[derive(Debug, Clone)]
 pub struct User {
@@ -130,6 +188,8 @@ pub struct User {
     pub email: Email,
     /// What they are called, where they said so.
     pub name: Option<PersonName>,
+    /// The language that they chose for the dashboard; `None` leaves it to the browser.
+    pub language: Option<UserLanguage>,
     /// Whether they administer the whole server.
     pub operator: bool,
     /// The plan.
@@ -203,6 +263,9 @@ pub trait Users: Send + Sync {
 
     /// Says what somebody is called.
     async fn set_user_name(&self, user: UserId, name: Option<PersonName>) -> Result<(), Fault>;
+
+    /// Says which language somebody wants the dashboard in.
+    async fn set_user_language(&self, user: UserId, language: Option<UserLanguage>) -> Result<(), Fault>;
 
     /// Makes somebody an operator, or no longer. One operator who can sign in stays.
     async fn set_user_operator(&self, user: UserId, operator: bool) -> Result<(), Fault>;

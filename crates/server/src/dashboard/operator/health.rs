@@ -34,7 +34,7 @@ pub(in crate::dashboard) async fn show(State(app): State<App>, by: AsOperator) -
     });
     let how_many = |state| findings.iter().filter(|finding| finding.state == state).count();
     page::show(&HealthPage {
-        frame: Frame::new(&app, &by.who.0, "Health", Place::Health),
+        frame: Frame::new(&app, &by.who.0, by.who.0.words.text("operator-health"), Place::Health),
         checked: Moment::of(Timestamp::now()),
         wrong: how_many(Health::Wrong),
         warnings: how_many(Health::Warning),

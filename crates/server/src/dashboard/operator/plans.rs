@@ -14,8 +14,8 @@ use crate::{
         fields::Fields,
         page::{self, Frame, Place, Shown},
         permit::AsOperator,
-        show,
     },
+    words::Words,
 };
 
 struct PlanRow {
@@ -44,40 +44,43 @@ struct PlansPage {
     bounds: Vec<BoundField>,
 }
 
-fn bound_fields(app: &App, quota: &Quota) -> Vec<BoundField> {
+fn bound_fields(words: Words, app: &App, quota: &Quota) -> Vec<BoundField> {
     let settings = app.config.bounds();
     let field = |bound: Bound| BoundField {
         name: bound.as_str(),
-        label: label(bound),
+        label: words.bound(bound),
         value: quota.get(bound),
         usual: settings.limit(bound),
     };
     Bound::IN_PLANS.map(field).into()
 }
 
-/// A bound's words with a capital letter.
-fn label(bound: Bound) -> String {
-    let words = bound.words();
-    words[..1].to_uppercase() + &words[1..]
-}
-
 /// All plans.
 pub(in crate::dashboard) async fn list(State(app): State<App>, by: AsOperator) -> Shown {
     let users = app.catalog.users().await?;
-    let usual = show::number(app.config.units.monthly);
+    let words = by.who.0.words;
+    let usual = words.number(app.config.units.monthly);
     let plans = app.catalog.plans().await?.into_iter().map(|plan| {
         let on_it = users.iter().filter(|user| user.plan == plan.name).count() as u64;
         PlanRow {
             name: plan.name.as_str().to_string(),
             units: plan.monthly_units,
-            words: plan.monthly_units.map_or_else(|| format!("{usual} (setting)"), show::number),
-            accounts: show::count(on_it, "account", "accounts"),
-            bounds: bound_fields(&app, &plan.quota),
+            words: match plan.monthly_units {
+                Some(units) => words.number(units),
+                None => words.text("operator-by-setting").with("units", &usual).plain(),
+            },
+            accounts: words.count("operator-count-accounts", on_it),
+            bounds: bound_fields(words, &app, &plan.quota),
         }
     });
     let plans = plans.collect();
-    let bounds = bound_fields(&app, &Quota::default());
-    page::show(&PlansPage { frame: Frame::new(&app, &by.who.0, "Plans", Place::Plans), plans, usual, bounds })
+    let bounds = bound_fields(words, &app, &Quota::default());
+    page::show(&PlansPage {
+        frame: Frame::new(&app, &by.who.0, words.text("frame-plans"), Place::Plans),
+        plans,
+        usual,
+        bounds,
+    })
 }
 
 /// Creates a plan, or changes one.

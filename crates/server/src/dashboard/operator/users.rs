@@ -20,7 +20,7 @@ use crate::{
         permit::{AsOperator, Named},
         said::Said,
         second_step,
-        show::{self, Moment},
+        show::Moment,
     },
     http::origin::Origin,
     manage::members::JOIN_LIFE,
@@ -60,7 +60,7 @@ struct UsersPage {
 /// All accounts.
 pub(in crate::dashboard) async fn list(State(app): State<App>, by: AsOperator) -> Shown {
     let (app, fresh) = (&app, fresh_link(&by.who.0));
-    let secret = fresh.is_some();
+    let (secret, words) = (fresh.is_some(), by.who.0.words);
     let me = by.who.user().id;
     let usual = app.config.units.monthly;
     let all = app.catalog.users().await?;
@@ -76,7 +76,7 @@ pub(in crate::dashboard) async fn list(State(app): State<App>, by: AsOperator) -
         email: user.email.to_string(),
         name: user.name.map_or_else(String::new, |name| name.as_str().to_string()),
         plan: user.plan.as_str().to_string(),
-        units: show::number(user.monthly_units.unwrap_or(usual)),
+        units: words.number(user.monthly_units.unwrap_or(usual)),
         operator: user.operator,
         disabled: user.disabled,
         since: Moment::of(user.created_at),
@@ -87,10 +87,10 @@ pub(in crate::dashboard) async fn list(State(app): State<App>, by: AsOperator) -
     let waiting = app.catalog.links_to_server(&by.operating, now).await?;
     let wanted = app.catalog.wanted_accounts(&by.operating, now).await?;
     let shown = page::show(&UsersPage {
-        frame: Frame::new(app, &by.who.0, "Users", Place::Users),
+        frame: Frame::new(app, &by.who.0, words.text("frame-users"), Place::Users),
         users,
         plans,
-        waiting: waiting.into_iter().map(Waiting::of).collect(),
+        waiting: waiting.into_iter().map(|link| Waiting::of(words, link)).collect(),
         wanted: wanted.into_iter().map(|one| (one.email.to_string(), one.by.to_string())).collect(),
         provider: app.oidc.as_ref().map(|provider| provider.label().to_string()),
         fresh,

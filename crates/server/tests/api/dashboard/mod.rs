@@ -8,6 +8,7 @@ mod provider;
 mod reading;
 mod second_step;
 mod signing_in;
+mod speaking;
 
 use engine::{
     access::Role,

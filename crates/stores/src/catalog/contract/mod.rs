@@ -31,7 +31,8 @@ use engine::{
     permissions::Permissions,
     seams::catalog::{
         Catalog, Email, Exposure, Extent, FileChanges, FileProgress, FileQuery, FileRecord, FileStatus, Job,
-        JobOutcome, KeyState, NewFile, NewKey, NewUser, Plan, UploadOutcome, Uploaded, User, Users,
+        JobOutcome, KeyState, NewFile, NewKey, NewUser, Plan, UploadOutcome, Uploaded, User, UserLanguage,
+        Users,
     },
 };
 use jiff::Timestamp;
@@ -147,6 +148,18 @@ async fn units_come_from_the_account_then_the_plan() {
     fresh.catalog.set_user_units(eve.id, 5).await.unwrap();
     assert_eq!(fresh.catalog.user(&eve.email).await.unwrap().monthly_units, Some(5));
     assert_eq!(fresh.catalog.plans().await.unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn an_account_has_the_language_that_was_chosen_last() {
+    let fresh = fresh();
+    let (ada, eve) = (fresh.user("ada@example.org").await, fresh.user("eve@example.org").await);
+    assert_eq!(ada.language, None);
+    for language in UserLanguage::ALL.map(Some).into_iter().chain([None]) {
+        fresh.catalog.set_user_language(ada.id, language).await.unwrap();
+        assert_eq!(fresh.catalog.user(&ada.email).await.unwrap().language, language);
+    }
+    assert_eq!(fresh.catalog.user(&eve.email).await.unwrap().language, None);
 }
 
 #[tokio::test]
