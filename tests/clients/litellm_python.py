@@ -34,6 +34,8 @@ check("embeddings", len(vectors.data) == 2 and len(vectors.data[0]["embedding"])
 
 store = litellm.vector_stores.create(name="Manuals", custom_llm_provider="openai", **server)
 check("create store", store["name"] == "Manuals")
+deleted = openai.OpenAI(base_url=server["api_base"], api_key=server["api_key"]).vector_stores.delete(store["id"])
+check("nothing is left for the next client", deleted.deleted)
 found = litellm.vector_stores.search(vector_store_id=places.box, query=QUESTION, custom_llm_provider="openai", **server)
 check("search", ANSWER in found["data"][0]["content"][0]["text"])
 
