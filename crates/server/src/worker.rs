@@ -105,17 +105,33 @@ async fn work(library: &Arc<Library>, ingest: &Ingest, job: &Job, worker: &str) 
         }
         Err(fault) => {
             tracing::error!(file.id = %job.file, error = ?fault, "Could not process a file");
-            let outcome = match fault.reason {
-                // A store that is away, or a disk that refuses: the file is read once that is over, however long it takes.
-                Reason::UpstreamUnavailable | Reason::Overloaded => JobOutcome::Retry { after: pause(job) },
-                _ => retry_or_fail(job, None),
+            let outcome = match passes(&fault) {
+                true => JobOutcome::Retry { after: pause(job) },
+                false => retry_or_fail(job, None),
             };
-            if let Err(fault) = library.catalog.finish_job(job, worker, outcome, Timestamp::now()).await {
-                tracing::warn!(file.id = %job.file, error = ?fault, "Could not return a file to the queue; it is taken over in a while");
-            }
+            put_back(library, job, worker, outcome).await;
         }
     }
     tell(library, job).await;
+}
+
+/// Whether a store is away or a disk refuses: the file is read once that is over, however long it takes.
+fn passes(fault: &Fault) -> bool {
+    matches!(fault.reason, Reason::UpstreamUnavailable | Reason::Overloaded)
+}
+
+/// Returns a file to the queue, as soon as the catalog is there to take it.
+async fn put_back(library: &Library, job: &Job, worker: &str, outcome: JobOutcome) {
+    loop {
+        match library.catalog.finish_job(job, worker, outcome.clone(), Timestamp::now()).await {
+            Ok(_) => return,
+            Err(fault) if passes(&fault) => tokio::time::sleep(BEAT).await,
+            Err(fault) => {
+                tracing::warn!(file.id = %job.file, error = ?fault, "Could not return a file to the queue; it is taken over in a while");
+                return;
+            }
+        }
+    }
 }
 
 /// Reads one file and records the result; `false` where the job was no longer ours.
