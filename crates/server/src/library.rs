@@ -359,7 +359,7 @@ impl Library {
     }
 }
 
-/// All files of a box.
+/// All files of a box, oldest first.
 pub(crate) async fn files_of(catalog: &dyn Catalog, writing: &Writing) -> Result<Vec<FileRecord>, Fault> {
     let mut files = Vec::new();
     let mut after = None;

@@ -13,17 +13,15 @@ use engine::{
     ids::FileId,
     ingest::stored_whole,
     seams::{
-        catalog::{BoxRecord, FileQuery, FileRecord, FileStatus, SortKey},
+        catalog::{BoxRecord, FileRecord, FileStatus},
         index::{Contents, IndexedChunk},
     },
 };
 use futures::StreamExt;
 use jiff::Timestamp;
 
-use crate::library::Library;
+use crate::library::{Library, files_of};
 
-/// Files listed at a time.
-const FILES_AT_ONCE: u32 = 500;
 /// How often a file that changes while it is read is read again.
 const TRIES: usize = 5;
 
@@ -46,9 +44,9 @@ pub async fn export<W: Write + Send>(
     let mut source = Source::new(open().await?, writing).await?;
     let head = source.head(record).await?;
     let mut bundle = Writer::start(to, &head).map_err(unwritten)?;
-    let files = source.files().await?;
+    let files = files_of(&*source.library.catalog, &writing).await?;
     let mut exported = Exported::default();
-    for (at, &file) in files.iter().enumerate() {
+    for (at, file) in files.iter().map(|file| file.id).enumerate() {
         seen(at, files.len());
         let mut tries = 0;
         let found = loop {
@@ -115,29 +113,6 @@ impl Source {
             notes: catalog.notes(&[*reading]).await?.pop().unwrap_or_default(),
             settings: catalog.settings_of(reading).await?,
         })
-    }
-
-    /// The files of the box, oldest first.
-    async fn files(&self) -> Result<Vec<FileId>, Fault> {
-        let mut files = Vec::new();
-        let mut after = None;
-        loop {
-            let query = FileQuery {
-                name_part: None,
-                statuses: Vec::new(),
-                tags: Vec::new(),
-                sort: SortKey::CreatedAt,
-                descending: false,
-                after: after.take(),
-                limit: FILES_AT_ONCE,
-            };
-            let page = self.library.catalog.list_files(&[*self.writing.reading()], query).await?;
-            files.extend(page.files.iter().map(|file| file.id));
-            after = page.next;
-            if after.is_none() {
-                return Ok(files);
-            }
-        }
     }
 
     /// One file as it is at one moment.

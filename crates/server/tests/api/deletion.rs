@@ -6,25 +6,19 @@ use std::{
     time::Duration,
 };
 
-use async_trait::async_trait;
 use engine::{
-    Fault,
     access::{Owning, Role, Writing},
     document::{Document, Format, Page},
     ids::{BoxId, FileId},
-    seams::{
-        catalog::{Job, JobOutcome, ReindexAction},
-        embedder::{self, Embedder, Embedding},
-    },
+    seams::catalog::{Job, JobOutcome, ReindexAction},
 };
-use models::FakeEmbedder;
 use reqwest::Method;
 use serde_json::json;
-use server::{assemble::Models, reindex};
+use server::reindex;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use crate::support::{Answer, TestApp, roomy};
+use crate::support::{Answer, Intruding, TestApp, roomy};
 
 /// All files under a folder.
 fn files(folder: &Path) -> Vec<PathBuf> {
@@ -319,46 +313,25 @@ struct Gate {
     go: Notify,
 }
 
-struct Gated(Arc<Gate>);
-
-#[async_trait]
-impl Embedder for Gated {
-    fn id(&self) -> &str {
-        FakeEmbedder.id()
-    }
-    fn dimensions(&self) -> usize {
-        FakeEmbedder.dimensions()
-    }
-    fn max_tokens(&self) -> usize {
-        FakeEmbedder.max_tokens()
-    }
-    fn count_tokens(&self, text: &str) -> usize {
-        FakeEmbedder.count_tokens(text)
-    }
-    async fn embed(
-        &self,
-        texts: Vec<String>,
-        role: embedder::Role,
-        tokens: bool,
-    ) -> Result<Vec<Embedding>, Fault> {
-        let marker = *self.0.marker.lock().unwrap();
-        if marker.is_some_and(|marker| texts.iter().any(|text| text.contains(marker))) {
-            self.0.reached.notify_one();
-            self.0.go.notified().await;
+impl Gate {
+    async fn pass(self: Arc<Self>, closed: bool) {
+        if closed {
+            self.reached.notify_one();
+            self.go.notified().await;
         }
-        FakeEmbedder.embed(texts, role, tokens).await
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_version_that_is_replaced_while_the_box_is_reindexed_is_in_no_index() {
     let gate = Arc::new(Gate::default());
-    let models = Models {
-        embedders: Arc::new(Gated(gate.clone())).into(),
-        reranker: None,
-        pickers: engine::chat::Pickers::default(),
-    };
-    let app = TestApp::with_models(Arc::new(tempfile::tempdir().unwrap()), roomy(), models).await;
+    let gated = gate.clone();
+    let gated = Intruding(move |texts: &[String]| {
+        let marker = *gated.marker.lock().unwrap();
+        gated.clone().pass(marker.is_some_and(|marker| texts.iter().any(|text| text.contains(marker))))
+    });
+    let folder = Arc::new(tempfile::tempdir().unwrap());
+    let app = TestApp::with_embedders(folder, roomy(), Arc::new(gated).into()).await;
     let (_, box_id, key) = app.owner().await;
     let named = [("externalId", "doc")];
     let file = app.upload(box_id, &key, "a.txt", b"OLDER words", &named).await;

@@ -2,24 +2,18 @@
 
 use std::{fs, os::unix::fs::FileExt, path::Path, sync::Arc};
 
-use async_trait::async_trait;
 use engine::{
-    Fault,
     ids::BoxId,
-    seams::{
-        catalog::{Action, NewEntry},
-        embedder::{Embedder, Embedding, Role},
-    },
+    seams::catalog::{Action, NewEntry},
 };
 use jiff::{SignedDuration, Timestamp};
-use models::FakeEmbedder;
 use serde_json::{Value, json};
-use server::{assemble::Models, backup};
+use server::backup;
 use stores::index::copies;
 
 use crate::{
     commands::quire,
-    support::{Answer, TestApp, roomy, scaled},
+    support::{Answer, Intruding, TestApp, roomy, scaled},
 };
 
 /// These are of data folders: servers have disks of their own.
@@ -98,41 +92,14 @@ pub(crate) fn damage(data: &Path, box_id: BoxId) {
     }
 }
 
-/// An embedder that cannot bear one text.
-struct Fragile;
-
-#[async_trait]
-impl Embedder for Fragile {
-    fn id(&self) -> &str {
-        FakeEmbedder.id()
-    }
-
-    fn dimensions(&self) -> usize {
-        FakeEmbedder.dimensions()
-    }
-
-    fn max_tokens(&self) -> usize {
-        FakeEmbedder.max_tokens()
-    }
-
-    fn count_tokens(&self, text: &str) -> usize {
-        FakeEmbedder.count_tokens(text)
-    }
-
-    async fn embed(&self, texts: Vec<String>, role: Role, tokens: bool) -> Result<Vec<Embedding>, Fault> {
-        assert!(!texts.iter().any(|text| text.contains("unbearable")), "this text is unbearable");
-        FakeEmbedder.embed(texts, role, tokens).await
-    }
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_file_whose_reading_panics_keeps_no_other_from_being_read() {
-    let models = Models {
-        embedders: Arc::new(Fragile).into(),
-        reranker: None,
-        pickers: engine::chat::Pickers::default(),
-    };
-    let app = TestApp::with_models(Arc::new(tempfile::tempdir().unwrap()), roomy(), models).await;
+    let fragile = Intruding(|texts: &[String]| {
+        assert!(!texts.iter().any(|text| text.contains("unbearable")), "this text is unbearable");
+        std::future::ready(())
+    });
+    let folder = Arc::new(tempfile::tempdir().unwrap());
+    let app = TestApp::with_embedders(folder, roomy(), Arc::new(fragile).into()).await;
     let (_, box_id, key) = app.owner().await;
     let bad = app.upload(box_id, &key, "bad.txt", b"An unbearable text.", &[]).await;
     app.text_file(box_id, &key, "good.txt", "A text about apples.").await;

@@ -2,7 +2,7 @@
 
 use std::{
     fs,
-    path::Path,
+    path::{Path, PathBuf},
     process::{Command, Stdio},
     time::Duration,
 };
@@ -42,7 +42,8 @@ impl Node {
     /// The line that serves it.
     fn line(&self) -> Command {
         let mut line = quire(self.data(), &["serve", "--listen", "127.0.0.1:0"]);
-        line.stderr(Stdio::null());
+        // These tests ask until something is done.
+        line.env("QUIRE__LIMITS__KEY_REQUESTS", "1000000").stderr(Stdio::null());
         line
     }
 
@@ -147,19 +148,46 @@ async fn a_full_disk_is_told_and_nothing_acknowledged_is_lost() {
     assert_eq!(staging().count(), 0, "a start tidies up");
 }
 
-/// A server whose disk fails as a file says; nothing where no compiler makes the library that does it.
-fn on_failing_disk(node: &Node, fault: &Path) -> Option<Command> {
-    let library = node.data().with_extension("so");
-    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/api/disk.c");
-    let mut compiler = Command::new("cc");
-    compiler.args(["-shared", "-fPIC", "-O1", "-o"]).arg(&library).arg(source).arg("-ldl");
-    if !compiler.status().is_ok_and(|made| made.success()) {
+/// A disk that can be made to fail: a library before the system's, which reads from a file how.
+struct Disk(tempfile::TempDir);
+
+impl Disk {
+    /// `None` where no compiler makes the library.
+    fn new() -> Option<Self> {
+        let disk = Disk(tempfile::tempdir().unwrap());
+        let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/api/disk.c");
+        let mut compiler = Command::new("cc");
+        compiler.args(["-shared", "-fPIC", "-O1", "-o"]).arg(disk.library()).arg(source).arg("-ldl");
+        if compiler.status().is_ok_and(|made| made.success()) {
+            return Some(disk);
+        }
         eprintln!("skipped: no C compiler here, which makes the library that lets a disk fail");
-        return None;
+        None
     }
-    let mut line = node.line();
-    line.env("LD_PRELOAD", &library).env("QUIRE_TEST_DISK", node.data()).env("QUIRE_TEST_DISK_FAULT", fault);
-    Some(line)
+
+    fn library(&self) -> PathBuf {
+        self.0.path().join("disk.so")
+    }
+
+    fn fault(&self) -> PathBuf {
+        self.0.path().join("fault")
+    }
+
+    /// A server with its data folder on this disk.
+    async fn serving<'a>(&self, node: &'a Node) -> Running<'a> {
+        let mut line = node.line();
+        line.env("LD_PRELOAD", self.library());
+        line.env("QUIRE_TEST_DISK", node.data()).env("QUIRE_TEST_DISK_FAULT", self.fault());
+        node.start(line).await
+    }
+
+    fn fails(&self, how: &str) {
+        fs::write(self.fault(), how).unwrap();
+    }
+
+    fn is_well(&self) {
+        fs::remove_file(self.fault()).unwrap();
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -168,16 +196,14 @@ async fn a_disk_that_fails_is_told_and_nothing_acknowledged_is_lost() {
         return;
     }
     let node = Node::new();
-    let elsewhere = tempfile::tempdir().unwrap();
-    let fault = elsewhere.path().join("fault");
-    let Some(line) = on_failing_disk(&node, &fault) else { return };
-    let server = node.start(line).await;
+    let Some(disk) = Disk::new() else { return };
+    let server = disk.serving(&node).await;
     let first = server.upload("first.txt", "Puppies need a walk.").await;
     server.until(&first, &["ready"]).await;
     let mut kept = vec!["first.txt".to_string()];
     // What is not written through, and what cannot be written at all.
     for how in ["sync", "read-only"] {
-        fs::write(&fault, how).unwrap();
+        disk.fails(how);
         for name in ["lost.txt", "lost again.txt"] {
             let refused = server.upload(name, "Nobody is told that this was stored.").await;
             assert_eq!(refused.verdict(), "503 B1000 overloaded", "{how}: {refused:?}");
@@ -189,7 +215,7 @@ async fn a_disk_that_fails_is_told_and_nothing_acknowledged_is_lost() {
         // Every request is counted on the disk; where that cannot be written at all, none is served.
         let listed = server.get(&format!("/boxes/{}/files", server.box_id)).await;
         assert_eq!(listed.status, if how == "sync" { 200 } else { 503 }, "{how}: {listed:?}");
-        fs::remove_file(&fault).unwrap();
+        disk.is_well();
         // Without hands.
         let name = format!("{how}.txt");
         let later = server.upload(&name, &format!("The disk is well again after {how}.")).await;
@@ -203,7 +229,6 @@ async fn a_disk_that_fails_is_told_and_nothing_acknowledged_is_lost() {
     assert_eq!(node.kept().await, kept);
     let (fine, report) = doctor(node.data(), &["--scrub"]);
     assert!(fine, "{report}");
-    fs::remove_file(node.data().with_extension("so")).unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -212,18 +237,15 @@ async fn a_file_that_waits_for_the_disk_is_read_once_it_is_back() {
         return;
     }
     let node = Node::new();
-    let elsewhere = tempfile::tempdir().unwrap();
-    let fault = elsewhere.path().join("fault");
-    let Some(line) = on_failing_disk(&node, &fault) else { return };
-    let server = node.start(line).await;
+    let Some(disk) = Disk::new() else { return };
+    let server = disk.serving(&node).await;
     let answer = server.upload("first.txt", "Puppies need a walk.").await;
     // It is taken from the queue at this moment, before or after the disk fails.
-    fs::write(&fault, "read-only").unwrap();
+    disk.fails("read-only");
     let refused = server.upload("second.txt", "The engine needs oil.").await;
     assert_eq!(refused.status, 503, "{refused:?}");
-    fs::remove_file(&fault).unwrap();
+    disk.is_well();
     server.until(&answer, &["ready"]).await;
-    fs::remove_file(node.data().with_extension("so")).unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

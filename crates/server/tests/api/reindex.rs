@@ -15,7 +15,7 @@ use engine::{
     },
 };
 use serde_json::{Value, json};
-use server::{assemble::Models, reindex};
+use server::reindex;
 
 use crate::support::{Answer, TestApp, roomy};
 
@@ -71,12 +71,8 @@ async fn a_box_changes_over_to_another_model_and_back() {
     app.app.recent_queries.write_down(&*app.catalog).await.unwrap();
     let folder = app.stop().await;
 
-    let models = Models {
-        embedders: Arc::new(Renamed(models::FakeEmbedder)).into(),
-        reranker: None,
-        pickers: engine::chat::Pickers::default(),
-    };
-    let app = TestApp::with_models(folder, roomy(), models).await;
+    let renamed = Arc::new(Renamed(models::FakeEmbedder));
+    let app = TestApp::with_embedders(folder, roomy(), renamed.into()).await;
     let refused = search(&app, box_id, &key, question.clone()).await;
     assert_eq!(refused.verdict(), "409 B1004 invalid_parameter");
     assert!(refused.body["error"]["cause"].as_str().unwrap().contains("quire reindex"), "{refused:?}");
@@ -115,12 +111,7 @@ async fn a_box_keeps_its_model_until_it_is_indexed_again() {
     let earlier = Arc::new(|| Ok(Arc::new(models::FakeEmbedder) as Arc<dyn Embedder>));
     let embedders =
         Embedders::one(Arc::new(Renamed(models::FakeEmbedder))).with_earlier("fake@1".into(), earlier);
-    let app = TestApp::with_models(
-        folder,
-        roomy(),
-        Models { embedders, reranker: None, pickers: engine::chat::Pickers::default() },
-    )
-    .await;
+    let app = TestApp::with_embedders(folder, roomy(), embedders).await;
     app.text_file(box_id, &key, "b.txt", "Zebras are striped.").await;
     let asked = json!({"query": "zebras", "explain": true});
     let found = search(&app, box_id, &key, asked.clone()).await;

@@ -5,17 +5,13 @@ use std::{path::Path, process::Command};
 use serde_json::Value;
 use stores::blobs::Blobs;
 
-use crate::commands::{Served, papers, quire};
+use crate::{
+    commands::{Served, papers, quire},
+    support::server,
+};
 
 /// A settings file that names parts of the test servers of its own; `None` where there are none.
 fn settings(folder: &Path) -> Option<String> {
-    let server = |name: &str| {
-        let found = std::env::var(name).ok();
-        if found.is_none() {
-            eprintln!("skipped: {name} is not set; tests/servers/servers.py starts what it names");
-        }
-        found
-    };
     let own = uuid::Uuid::now_v7().simple().to_string();
     let (database, bucket) = (server("QUIRE_TEST_POSTGRES")?, server("QUIRE_TEST_S3")?);
     let bucket = bucket.replacen("/?", &format!("/test-{own}?"), 1);

@@ -2,15 +2,22 @@
 
 use std::{net::SocketAddr, path::Path, sync::Arc};
 
+use async_trait::async_trait;
 use engine::{
+    Fault,
     access::{Managing, Role},
     apikey::ApiKey,
+    embedders::Embedders,
     ids::{BoxId, UserId},
     ingest::Ingest,
     permissions::Permissions,
-    seams::catalog::{Catalog, NewKey, NewUser},
+    seams::{
+        catalog::{Catalog, NewKey, NewUser},
+        embedder::{self, Embedder, Embedding},
+    },
 };
 use jiff::Timestamp;
+use models::FakeEmbedder;
 use reqwest::{Client, Method, RequestBuilder, Response};
 use serde_json::Value;
 use server::{
@@ -38,6 +45,48 @@ pub(crate) struct TestApp {
     shutdown: CancellationToken,
     server: JoinHandle<()>,
     worker: JoinHandle<()>,
+}
+
+/// The address of a server that `tests/servers/servers.py` starts, for tests of their own stores; `None`, and said so,
+/// where it runs none.
+pub(crate) fn server(name: &str) -> Option<String> {
+    let found = std::env::var(name).ok();
+    if found.is_none() {
+        eprintln!("skipped: {name} is not set; tests/servers/servers.py starts what it names");
+    }
+    found
+}
+
+/// The embedder of tests, which does something of the test's own before it reads texts.
+pub(crate) struct Intruding<F>(pub(crate) F);
+
+#[async_trait]
+impl<F, W> Embedder for Intruding<F>
+where
+    F: Fn(&[String]) -> W + Send + Sync,
+    W: Future<Output = ()> + Send,
+{
+    fn id(&self) -> &str {
+        FakeEmbedder.id()
+    }
+    fn dimensions(&self) -> usize {
+        FakeEmbedder.dimensions()
+    }
+    fn max_tokens(&self) -> usize {
+        FakeEmbedder.max_tokens()
+    }
+    fn count_tokens(&self, text: &str) -> usize {
+        FakeEmbedder.count_tokens(text)
+    }
+    async fn embed(
+        &self,
+        texts: Vec<String>,
+        role: embedder::Role,
+        tokens: bool,
+    ) -> Result<Vec<Embedding>, Fault> {
+        (self.0)(&texts).await;
+        FakeEmbedder.embed(texts, role, tokens).await
+    }
 }
 
 /// Settings of the stores that a data folder stands for, as environment variables: none where it is the folder itself;
@@ -100,11 +149,17 @@ impl TestApp {
 
     /// A server on a data folder that may have been used before.
     pub(crate) async fn on(folder: Arc<tempfile::TempDir>, config: Config) -> Self {
-        let models = assemble::Models {
-            embedders: Arc::new(models::FakeEmbedder).into(),
-            reranker: None,
-            pickers: engine::chat::Pickers::default(),
-        };
+        Self::with_embedders(folder, config, Arc::new(FakeEmbedder).into()).await
+    }
+
+    /// The same with embedders of the test's own.
+    pub(crate) async fn with_embedders(
+        folder: Arc<tempfile::TempDir>,
+        config: Config,
+        embedders: Embedders,
+    ) -> Self {
+        let models =
+            assemble::Models { embedders, reranker: None, pickers: engine::chat::Pickers::default() };
         Self::with_models(folder, config, models).await
     }
 

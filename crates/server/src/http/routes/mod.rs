@@ -34,13 +34,18 @@ mod upload;
 mod usage;
 mod webhooks;
 
+use std::collections::HashSet;
+
 use axum::{
     Router,
     routing::{get, post},
 };
 use utoipa::{
     Modify, OpenApi,
-    openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme},
+    openapi::{
+        Ref, RefOr, Schema,
+        security::{HttpAuthScheme, HttpBuilder, SecurityScheme},
+    },
 };
 use utoipa_axum::{router::OpenApiRouter, routes};
 
@@ -53,6 +58,7 @@ use crate::app::App;
     info(title = "quire", description = "Search documents in boxes, read them page by page, ask them questions."),
     components(schemas(ErrorEnvelope)),
     modifiers(&BearerKey),
+    servers((url = "/", description = "The server that this document comes from")),
     security(("apiKey" = []))
 )]
 struct Description;
@@ -119,8 +125,21 @@ pub fn description() -> utoipa::openapi::OpenApi {
     let nested = OpenApiRouter::new().nest(BASE, api());
     let mut document = nested.into_openapi();
     let own = Description::openapi();
-    (document.info, document.security) = (own.info, own.security);
+    (document.info, document.security, document.servers) = (own.info, own.security, own.servers);
+    name_data(&mut document);
     document
+}
+
+/// Lets envelopes refer to what they carry by its name, which would otherwise be written out in each.
+fn name_data(document: &mut utoipa::openapi::OpenApi) {
+    let schemas = &mut document.components.get_or_insert_default().schemas;
+    let known: HashSet<String> = schemas.keys().cloned().collect();
+    for (name, schema) in schemas {
+        let carried = name.strip_prefix("Envelope_").filter(|carried| known.contains(*carried));
+        if let (Some(carried), RefOr::T(Schema::Object(envelope))) = (carried, schema) {
+            envelope.properties.insert("data".into(), Ref::from_schema_name(carried).into());
+        }
+    }
 }
 
 /// The API, download links and health.
