@@ -24,7 +24,7 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from service import SHARED, Server  # noqa: E402
 
-FILES, PAUSE = 300, 0.4
+FILES, PAUSE = 300, 1.2
 WARM_UP = 0.15
 RESTART_S = 1800
 KINDS = ("upload", "search", "chat", "read", "delete")
