@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Fault, Reason,
     ids::{BoxId, UserId},
+    origins::Origins,
     permissions::{Permission, Permissions},
 };
 
@@ -372,6 +373,8 @@ pub struct Caller {
     pub permissions: Permissions,
     /// The only boxes that the key is valid for; `None` is all boxes of the user.
     pub scope: Option<BTreeSet<BoxId>>,
+    /// The only web sites whose pages may use it; none is a key for programs.
+    pub origins: Origins,
     /// The only path that it is valid at, where a program got it for that; `None` for keys.
     pub audience: Option<String>,
     /// The user's role in each of their boxes.
@@ -455,6 +458,18 @@ impl Caller {
         Err(Fault::new(Reason::KeyScope, cause).hint("use a key that has it"))
     }
 
+    /// Refuses requests that do not come from a page of the web sites that the key names, if it names any. Whoever is no browser
+    /// can claim to be such a page, so this limits where a key can be put, not what it can do.
+    pub fn may_come_from(&self, origin: Option<&str>) -> Result<(), Fault> {
+        if self.origins.is_empty() || origin.is_some_and(|origin| self.origins.names(origin)) {
+            return Ok(());
+        }
+        let cause =
+            "this key is for pages of certain web sites, and the request does not come from one of them";
+        Err(Fault::new(Reason::KeyScope, cause)
+            .hint("create a key that names this site, or one without origins"))
+    }
+
     /// Every box that the key may read.
     pub fn readable(&self) -> Result<Vec<Reading>, Fault> {
         self.must(Permission::Read)?;
@@ -535,6 +550,7 @@ mod tests {
             expires_at: None,
             permissions: Permissions::ALL,
             scope,
+            origins: Origins::default(),
             audience: None,
             roles: role.map(|role| (box_id, role)).into_iter().collect(),
         }
@@ -648,6 +664,21 @@ mod tests {
         assert!(admin.may_manage(id).is_ok());
         assert_eq!(admin.may_own(id).unwrap_err().reason, Reason::RoleInsufficient);
         assert!(admin.may_manage(id).unwrap().may_turn(None, Some(Role::Owner)).is_err());
+    }
+
+    #[test]
+    fn a_key_for_web_sites_comes_from_their_pages_only() {
+        let mut key = caller(None, None, BoxId::generate());
+        for from in [None, Some("https://www.example.org"), Some("null")] {
+            assert!(key.may_come_from(from).is_ok(), "a key for programs comes from anywhere: {from:?}");
+        }
+        key.origins = "https://www.example.org".parse().unwrap();
+        assert!(key.may_come_from(Some("https://www.example.org")).is_ok());
+        for from in
+            [None, Some("https://example.org"), Some("http://www.example.org"), Some("null"), Some("")]
+        {
+            assert_eq!(key.may_come_from(from).unwrap_err().reason, Reason::KeyScope, "{from:?}");
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Our words, our seams and the two paths (ingest and search); depends on nothing else of ours.
 //!
 //! Layout, in reading order:
-//! - [`ids`], [`document`], [`layout`], [`access`], [`permissions`], [`apikey`], [`error`]: the words everything else is said in.
+//! - [`ids`], [`document`], [`layout`], [`access`], [`permissions`], [`origins`], [`apikey`], [`error`]: the words everything else is said in.
 //! - [`seams`]: one trait per file, for what is chosen at run time; `stores`, `models` and `parsers` implement them.
 //! - [`embedders`]: which model fills and searches which box.
 //! - [`ingest`]: upload → parse → chunk → embed → index.
@@ -25,6 +25,7 @@ pub mod ids;
 pub mod ingest;
 pub mod later;
 pub mod layout;
+pub mod origins;
 pub mod permissions;
 pub mod seams;
 pub mod search;

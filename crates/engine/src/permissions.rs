@@ -63,6 +63,8 @@ impl Permissions {
     pub const ALL: Permissions = Permissions(0b1111);
     /// What a key gets where nothing else is asked for: everything but `manage`.
     pub const USUAL: Permissions = Permissions(0b0111);
+    /// All that a key may be used for which visitors of a web page can see.
+    pub const SEARCH: Permissions = Permissions(0b0001);
 
     /// Whether this is among them.
     pub fn has(self, permission: Permission) -> bool {
@@ -129,6 +131,7 @@ mod tests {
         assert_eq!(" read , search ".parse::<Permissions>().unwrap().to_string(), "search,read");
         assert_eq!(Permissions::ALL.to_string(), "search,read,write,manage");
         assert_eq!(Permissions::USUAL.to_string(), "search,read,write");
+        assert_eq!(Permissions::SEARCH.to_string(), "search");
         assert_eq!(
             serde_json::to_value(Permissions::USUAL).unwrap().to_string(),
             r#"["search","read","write"]"#

@@ -28,8 +28,8 @@ async fn main() -> anyhow::Result<()> {
     let mut headers = HeaderMap::new();
     let bearer = HeaderValue::try_from(format!("Bearer {}", key.reveal()))?;
     headers.insert(header::AUTHORIZATION, bearer);
-    let permissions = Permissions::ALL;
-    let key = NewKey { key, user, name: "k".parse().unwrap(), expires_at: None, permissions, boxes: None };
+    let (name, permissions, origins) = ("k".parse().unwrap(), Permissions::ALL, Default::default());
+    let key = NewKey { key, user, name, expires_at: None, permissions, boxes: None, origins };
     app.catalog.add_key(key).await?;
 
     let mut rounds: Vec<Duration> = Vec::new();

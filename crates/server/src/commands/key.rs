@@ -5,6 +5,7 @@ use engine::{
     Fault, Reason,
     access::Acting,
     apikey::ApiKey,
+    origins::{Origins, WebOrigin},
     permissions::Permissions,
     seams::catalog::{Email, KeyName, KeyRecord},
 };
@@ -33,9 +34,12 @@ pub(super) enum Command {
         /// Box that it may be used on, by id or name (may be repeated) [default: all boxes of the account]
         #[arg(long = "box", value_name = "BOX")]
         boxes: Vec<String>,
-        /// What it may be used for: search, read, write, manage, separated by commas; a web page's should only search
-        #[arg(long, value_name = "LIST", default_value_t = Permissions::USUAL)]
-        permissions: Permissions,
+        /// What it may be used for: search, read, write, manage, separated by commas [default: search,read,write; search with --origin]
+        #[arg(long, value_name = "LIST")]
+        permissions: Option<Permissions>,
+        /// Web site whose pages may use it: scheme, host and port (may be repeated); needs --box, and can only search
+        #[arg(long = "origin", value_name = "ORIGIN")]
+        origins: Vec<WebOrigin>,
     },
     /// List keys; secrets are not stored and cannot be shown
     List {
@@ -62,8 +66,9 @@ fn expiry(text: &str) -> Result<Timestamp, String> {
 
 pub(super) async fn run(global: &Global, command: Command) -> Result<(), Fault> {
     match command {
-        Command::Add { user, name, expires, boxes, permissions } => {
-            let wanted = WantedKey { name, boxes: None, permissions: Some(permissions), expires_at: expires };
+        Command::Add { user, name, expires, boxes, permissions, origins } => {
+            let origins = Origins::of(origins).map_err(|wrong| Fault::invalid("origin", wrong))?;
+            let wanted = WantedKey { name, boxes: None, permissions, expires_at: expires, origins };
             add(global, &user, wanted, &boxes).await
         }
         Command::List { user } => list(global, user).await,
@@ -82,7 +87,7 @@ async fn add(global: &Global, email: &Email, wanted: WantedKey, named: &[String]
     let (shown, record) = keys::make(&*catalog, &Acting::for_operator(user.id), wanted).await?;
     let value = json!({
         "key": shown, "prefix": record.prefix, "name": record.name, "expiresAt": record.expires_at,
-        "boxes": record.boxes, "permissions": record.permissions,
+        "boxes": record.boxes, "permissions": record.permissions, "origins": record.origins,
     });
     output::print(
         global.json,
@@ -101,7 +106,7 @@ async fn list(global: &Global, user: Option<Email>) -> Result<(), Fault> {
     let keys = catalog.keys(user).await?;
     let value: Vec<_> = keys.iter().map(as_json).collect();
     let rows: Vec<_> = keys.iter().map(as_row).collect();
-    let heads = ["PREFIX", "NAME", "ACCOUNT", "STATE", "LAST USED", "EXPIRES", "BOXES", "MAY"];
+    let heads = ["PREFIX", "NAME", "ACCOUNT", "STATE", "LAST USED", "EXPIRES", "BOXES", "MAY", "FROM"];
     let text = output::table(&heads, &rows, "No keys yet; create one with `quire key add --user EMAIL`.");
     output::print(global.json, &value, &text);
     Ok(())
@@ -122,7 +127,7 @@ fn state(key: &KeyRecord) -> &'static str {
 fn as_json(key: &KeyRecord) -> serde_json::Value {
     json!({
         "prefix": key.prefix, "name": key.name, "email": key.email, "state": state(key), "boxes": key.boxes,
-        "permissions": key.permissions,
+        "permissions": key.permissions, "origins": key.origins,
         "createdAt": key.created_at, "expiresAt": key.expires_at, "revokedAt": key.revoked_at,
         "exposedAt": key.exposed.as_ref().map(|(at, _)| at), "exposedHow": key.exposed.as_ref().map(|(_, how)| how),
         "lastUsedAt": key.last_used_at, "client": key.client,
@@ -140,6 +145,7 @@ fn as_row(key: &KeyRecord) -> Vec<String> {
         moment(key.expires_at),
         boxes,
         key.permissions.to_string(),
+        if key.origins.is_empty() { "anywhere".into() } else { key.origins.to_string() },
     ]
 }
 

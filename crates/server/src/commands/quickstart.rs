@@ -102,7 +102,8 @@ async fn replaced_key(catalog: &dyn Catalog, user: UserId) -> Result<(String, Ti
     let (key, name) = (ApiKey::generate(), KEY.parse().expect("a valid name"));
     let shown = key.reveal();
     let expires = Timestamp::now().saturating_add((KEY_DAYS * 24).hours()).map_err(Fault::internal)?;
-    let permissions = Permissions::USUAL;
-    catalog.add_key(NewKey { key, user, name, expires_at: Some(expires), permissions, boxes: None }).await?;
+    let (permissions, expires_at) = (Permissions::USUAL, Some(expires));
+    let origins = Default::default();
+    catalog.add_key(NewKey { key, user, name, expires_at, permissions, boxes: None, origins }).await?;
     Ok((shown, expires))
 }

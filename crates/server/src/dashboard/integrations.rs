@@ -100,6 +100,18 @@ impl Address {
         ]
     }
 
+    fn own_pages(&self) -> Vec<Program> {
+        let tag = format!(
+            "<script src=\"{}/widget.js\" data-key=\"{KEY}\" data-box=\"{}\" data-title=\"Ask our documents\" defer></script>",
+            self.origin, self.place
+        );
+        vec![Program {
+            name: "widget.js",
+            steps: "account-steps-widget",
+            copied: vec![("account-copied-tag", tag)],
+        }]
+    }
+
     fn own_programs(&self) -> Vec<Program> {
         let (origin, place) = (&self.origin, &self.place);
         let url = format!("{}/boxes/{place}/retrieve-documents", self.api());
@@ -202,6 +214,7 @@ pub(super) async fn show(
         kinds: vec![
             ("account-kind-assistants", address.assistants()),
             ("account-kind-platforms", address.platforms()),
+            ("account-kind-pages", address.own_pages()),
             ("account-kind-own", address.own_programs()),
         ],
         boxes,
@@ -222,7 +235,8 @@ mod tests {
             certificate,
         };
         let all = |address: Address| {
-            let programs = [address.assistants(), address.platforms(), address.own_programs()];
+            let programs =
+                [address.assistants(), address.platforms(), address.own_pages(), address.own_programs()];
             programs.into_iter().flatten().collect::<Vec<_>>()
         };
         for program in all(address(Some("quire-cert.pem"))) {

@@ -8,6 +8,7 @@ use engine::{
     Fault,
     access::Role,
     ids::BoxId,
+    origins::Origins,
     permissions::{Permission, Permissions},
     seams::catalog::{BoxRecord, KeyRecord},
 };
@@ -35,6 +36,8 @@ struct KeyRow {
     prefix: String,
     name: String,
     permissions: String,
+    /// The only web sites whose pages may use it, if it is not for programs.
+    origins: Option<String>,
     boxes: String,
     created: Moment,
     expires: Option<Moment>,
@@ -98,6 +101,7 @@ fn row(words: Words, key: KeyRecord, boxes: &[BoxRecord], now: Timestamp) -> Key
         prefix: key.prefix,
         name: key.name.as_str().to_string(),
         permissions: key.permissions.iter().map(Permission::as_str).collect::<Vec<_>>().join(", "),
+        origins: Some(key.origins.to_string()).filter(|origins| !origins.is_empty()),
         boxes: scope,
         created: Moment::of(key.created_at),
         expires: key.expires_at.map(Moment::of),
@@ -150,11 +154,20 @@ pub(super) async fn add(State(app): State<App>, who: SignedIn, fields: Fields) -
     if !some && !boxes.is_empty() {
         return Err(Fault::invalid("scope", "choose either all boxes or only those that are ticked").into());
     }
+    let origins: Origins = fields.parse("origins")?;
+    if !origins.is_empty() && !some {
+        return Err(Fault::invalid("scope", "a key for web pages works in certain boxes: tick them").into());
+    }
+    if !origins.is_empty() && permissions != Permissions::SEARCH {
+        let cause = "a key for web pages can only search: leave nothing else ticked";
+        return Err(Fault::invalid("permission", cause).into());
+    }
     let wanted = WantedKey {
         name: fields.parse("name")?,
         boxes: some.then_some(boxes),
         permissions: Some(permissions),
         expires_at: days.map(|days| Timestamp::now().saturating_add(DAY * days).unwrap_or(Timestamp::MAX)),
+        origins,
     };
     let (shown, _) = keys::add(&who.0.by(&app), &who.person().may_act(), wanted).await?;
     Ok(who.0.say(&Said::Key(shown), page::go("/account/keys")))

@@ -12,15 +12,12 @@ use std::sync::{Arc, OnceLock};
 use askama::Template;
 use axum::{
     Router,
-    body::Bytes,
     extract::{Path, State},
-    http::{HeaderMap, HeaderValue, StatusCode, Uri, header},
+    http::{HeaderMap, StatusCode, Uri},
     middleware::{from_fn, map_response},
-    response::{IntoResponse, Response},
+    response::IntoResponse,
     routing::get,
 };
-use sha2::{Digest, Sha256};
-use stores::blobs::hexadecimal;
 
 pub use pages::{Content, GROUPS, Group, Page, pages};
 use render::{Article, Section};
@@ -28,62 +25,33 @@ use render::{Article, Section};
 use crate::{
     app::{App, assets::Look},
     dashboard,
-    http::{compress::compress, request_id::RequestId},
+    http::{compress::compress, request_id::RequestId, tagged::Tagged},
 };
 
 /// Every address of the documentation, with `{page}` for the name of a page. None needs a sign-in; a test tries them as everybody.
 pub const ROUTES: &[&str] = &["/docs", "/docs/{page}"];
 
 /// Browsers keep a page and ask each time whether it is still the same: after an upgrade nobody reads the old one.
-const CACHING: HeaderValue = HeaderValue::from_static("public, no-cache");
+const CACHING: &str = "public, no-cache";
 
 /// Pictures that the binary carries: only small ones. Screenshots stay in the repository.
 const PICTURES: &[(&str, &str)] = &[("calibration.svg", include_str!("../../../../docs/calibration.svg"))];
 
-/// Something to send, with the tag that names its content.
-struct Entry {
-    kind: HeaderValue,
-    body: Bytes,
-    tag: HeaderValue,
-}
-
-impl Entry {
-    fn new(kind: &'static str, body: String) -> Self {
-        let hash = hexadecimal(&Sha256::digest(body.as_bytes()));
-        let tag = HeaderValue::try_from(format!("\"{}\"", &hash[..16])).expect("hexadecimal");
-        Entry { kind: HeaderValue::from_static(kind), body: body.into(), tag }
-    }
-
-    fn answer(&self, headers: &HeaderMap) -> Response {
-        let known =
-            headers.get(header::IF_NONE_MATCH).and_then(|tags| tags.to_str().ok()).unwrap_or_default();
-        let tag = self.tag.to_str().unwrap_or_default();
-        let unchanged = known.split(',').any(|one| one.trim().trim_start_matches("W/") == tag);
-        let mut response = match unchanged {
-            true => StatusCode::NOT_MODIFIED.into_response(),
-            false => ([(header::CONTENT_TYPE, self.kind.clone())], self.body.clone()).into_response(),
-        };
-        response.headers_mut().insert(header::ETAG, self.tag.clone());
-        response.headers_mut().insert(header::CACHE_CONTROL, CACHING);
-        response
-    }
-}
-
 /// Everything under `/docs`, by name; made when the first page is asked for.
 struct Site {
     look: Look,
-    entries: OnceLock<Vec<(String, Entry)>>,
+    entries: OnceLock<Vec<(String, Tagged)>>,
 }
 
 impl Site {
-    fn find(&self, name: &str) -> Option<&Entry> {
+    fn find(&self, name: &str) -> Option<&Tagged> {
         let entries = self.entries.get_or_init(|| entries(&self.look));
         entries.iter().find(|(known, _)| known == name).map(|(_, entry)| entry)
     }
 }
 
 /// All pages as HTML and as Markdown, the start page under the empty name, and the pictures.
-fn entries(look: &Look) -> Vec<(String, Entry)> {
+fn entries(look: &Look) -> Vec<(String, Tagged)> {
     let articles: Vec<(&Page, String, Article)> = pages()
         .map(|page| {
             let markdown = page.markdown();
@@ -106,12 +74,12 @@ fn entries(look: &Look) -> Vec<(String, Entry)> {
             after: titles.get(at + 1).copied(),
         };
         entries.push((page.slug().to_string(), html(&shown)));
-        entries.push((page.name.to_string(), Entry::new("text/markdown; charset=utf-8", markdown.clone())));
+        entries.push((page.name.to_string(), Tagged::new("text/markdown; charset=utf-8", markdown.clone())));
     }
     entries.extend(
         PICTURES
             .iter()
-            .map(|(name, picture)| (name.to_string(), Entry::new("image/svg+xml", picture.to_string()))),
+            .map(|(name, picture)| (name.to_string(), Tagged::new("image/svg+xml", picture.to_string()))),
     );
     entries
 }
@@ -140,8 +108,8 @@ fn contents<'a>(articles: &'a [(&Page, String, Article)]) -> Vec<Chapter<'a>> {
         .collect()
 }
 
-fn html(template: &impl Template) -> Entry {
-    Entry::new(
+fn html(template: &impl Template) -> Tagged {
+    Tagged::new(
         "text/html; charset=utf-8",
         template.render().expect("a template without conditions that fail"),
     )
@@ -190,7 +158,8 @@ pub(crate) fn router(look: Look) -> Router<App> {
     let site = Arc::new(Site { look, entries: OnceLock::new() });
     let start = site.clone();
     let show_start = move |headers: HeaderMap| async move {
-        start.find("").map_or_else(|| StatusCode::NOT_FOUND.into_response(), |entry| entry.answer(&headers))
+        let entry = start.find("").map(|entry| entry.answer(&headers, CACHING));
+        entry.unwrap_or_else(|| StatusCode::NOT_FOUND.into_response())
     };
     let show = move |app: State<App>,
                      id: RequestId,
@@ -198,7 +167,7 @@ pub(crate) fn router(look: Look) -> Router<App> {
                      uri: Uri,
                      Path(name): Path<String>| async move {
         match site.find(&name) {
-            Some(entry) if !name.is_empty() => entry.answer(&headers),
+            Some(entry) if !name.is_empty() => entry.answer(&headers, CACHING),
             _ => dashboard::nowhere(app, id, headers, uri).await,
         }
     };
@@ -213,12 +182,12 @@ pub(crate) fn router(look: Look) -> Router<App> {
 mod tests {
     use super::*;
 
-    fn site() -> Vec<(String, Entry)> {
+    fn site() -> Vec<(String, Tagged)> {
         let look = Look { style: "/s.css".into(), docs_style: "/d.css".into(), icon: "/i.svg".into() };
         entries(&look)
     }
 
-    fn text(entry: &Entry) -> &str {
+    fn text(entry: &Tagged) -> &str {
         std::str::from_utf8(&entry.body).unwrap()
     }
 

@@ -4,6 +4,7 @@
 use std::{
     any::Any,
     net::{IpAddr, SocketAddr},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -15,7 +16,7 @@ use axum::{
     middleware::{Next, from_fn_with_state},
     response::{IntoResponse, Response},
 };
-use engine::{Fault, Reason, ids::FileId, trace::Place};
+use engine::{Fault, Reason, access::Caller, ids::FileId, trace::Place};
 use jiff::Timestamp;
 use serde_json::json;
 use tower_http::catch_panic::CatchPanicLayer;
@@ -24,7 +25,7 @@ use uuid::Uuid;
 use super::{
     BASE, OPENAPI,
     aliases::Asked,
-    auth, error,
+    auth, cors, error,
     error::{ErrorShape, Failure},
     idempotency, limits,
     oauth::{self, Audience},
@@ -166,6 +167,9 @@ pub async fn gate(State(app): State<App>, request: Request, next: Next) -> Respo
     if let Some(page) = opened_in_browser(&head) {
         return page;
     }
+    if let Some(answer) = cors::preflight(&head) {
+        return unread(body, answer).await;
+    }
     let now = Timestamp::now();
     let caller = match auth::authenticate(&app, &head.headers, head.uri.path(), now).await {
         Ok(caller) => caller,
@@ -174,6 +178,17 @@ pub async fn gate(State(app): State<App>, request: Request, next: Next) -> Respo
             return unread(body, refused.into_response()).await;
         }
     };
+    let site = cors::site(&caller, &head.headers);
+    let mut response = counted(&app, caller, Request::from_parts(head, body), next, now).await;
+    if let Some(site) = site {
+        cors::let_read(response.headers_mut(), site);
+    }
+    response
+}
+
+/// Counts a request with a usable key, and hands it on if that is within the limits.
+async fn counted(app: &App, caller: Arc<Caller>, request: Request, next: Next, now: Timestamp) -> Response {
+    let (head, body) = request.into_parts();
     let verdict = match app.limiter.take(&caller.prefix, caller.user, now).await {
         Ok(verdict) => verdict,
         Err(fault) => return unread(body, Failure(fault).into_response()).await,
@@ -185,7 +200,7 @@ pub async fn gate(State(app): State<App>, request: Request, next: Next) -> Respo
             let refused = Failure(limits::too_many(refusal, &request_limits, &verdict, now));
             unread(body, refused.into_response()).await
         }
-        None => match admitted(&app, &head).await {
+        None => match admitted(app, &caller, &head).await {
             Ok(()) => {
                 let mut request = Request::from_parts(head, body);
                 request.extensions_mut().insert(caller);
@@ -231,9 +246,11 @@ fn opened_in_browser(head: &Parts) -> Option<Response> {
     Some((StatusCode::SEE_OTHER, [(header::LOCATION, page)], body).into_response())
 }
 
-/// What is left to check of a request with a usable key: none of its keys is in the URL unnoticed, its body can be read.
-async fn admitted(app: &App, head: &Parts) -> Result<(), Fault> {
+/// What is left to check of a request with a usable key: none of its keys is in the URL unnoticed, it comes from where the key may
+/// be used, its body can be read.
+async fn admitted(app: &App, caller: &Caller, head: &Parts) -> Result<(), Fault> {
     auth::expose_key_in_url(app, &head.uri).await?;
+    cors::check(caller, head)?;
     must_be_uncompressed(&head.headers)
 }
 

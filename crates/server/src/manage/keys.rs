@@ -5,6 +5,7 @@ use engine::{
     access::Acting,
     apikey::ApiKey,
     ids::BoxId,
+    origins::Origins,
     permissions::Permissions,
     seams::catalog::{Action, Catalog, KeyName, KeyRecord, NewKey},
 };
@@ -18,10 +19,12 @@ pub(crate) struct WantedKey {
     pub(crate) name: KeyName,
     /// The only boxes it is valid for; all that whoever makes it can use if left out.
     pub(crate) boxes: Option<Vec<BoxId>>,
-    /// All but `manage` if left out.
+    /// All but `manage` if left out; only `search` for web pages.
     pub(crate) permissions: Option<Permissions>,
     /// Never if left out.
     pub(crate) expires_at: Option<Timestamp>,
+    /// The only web sites whose pages may use it; none for programs.
+    pub(crate) origins: Origins,
 }
 
 /// Makes a key; its text is given out this once.
@@ -43,6 +46,12 @@ pub(crate) async fn make(
     if wanted.boxes.as_ref().is_some_and(Vec::is_empty) {
         return Err(Fault::invalid("boxes", "choose at least one box, or all boxes"));
     }
+    let for_pages = !wanted.origins.is_empty();
+    let permissions = wanted.permissions.or(for_pages.then_some(Permissions::SEARCH));
+    let (permissions, boxes) = (acting.permissions(permissions)?, acting.boxes(wanted.boxes)?);
+    if for_pages {
+        check_for_pages(permissions, boxes.is_some())?;
+    }
     let key = ApiKey::generate();
     let shown = key.reveal();
     let new = NewKey {
@@ -50,10 +59,23 @@ pub(crate) async fn make(
         user: acting.user(),
         name: wanted.name,
         expires_at: acting.until(wanted.expires_at)?,
-        permissions: acting.permissions(wanted.permissions)?,
-        boxes: acting.boxes(wanted.boxes)?,
+        permissions,
+        boxes,
+        origins: wanted.origins,
     };
     Ok((shown, catalog.add_key(new).await?))
+}
+
+/// Every visitor of a page can take the key out of it, so it must be of no use for anything but what the page is for.
+fn check_for_pages(permissions: Permissions, names_boxes: bool) -> Result<(), Fault> {
+    if permissions != Permissions::SEARCH {
+        let cause = "a key that names origins can only have the permission `search`: visitors of the pages can see it";
+        return Err(Fault::invalid("permissions", cause));
+    }
+    if !names_boxes {
+        return Err(Fault::missing("boxes", "a key that names origins is for certain boxes"));
+    }
+    Ok(())
 }
 
 /// The keys of whoever acts that reach no further than they do, latest first.
@@ -79,5 +101,6 @@ pub(crate) async fn revoke(by: &By, acting: &Acting, prefix: &str) -> Result<Key
 }
 
 fn named(key: &KeyRecord) -> String {
-    format!("{} ({}): {}", key.name.as_str(), key.prefix, key.permissions)
+    let from = if key.origins.is_empty() { String::new() } else { format!(", from {}", key.origins) };
+    format!("{} ({}): {}{from}", key.name.as_str(), key.prefix, key.permissions)
 }

@@ -71,7 +71,10 @@ const SAMPLES: &[Sample] = &[
     json("PATCH /boxes/{box_id}", r#"{"name": "Handbooks"}"#),
     json("POST /boxes/{box_id}/members", r#"{"email": "new@example.org", "role": "viewer"}"#),
     json("PATCH /boxes/{box_id}/members/{email}", r#"{"role": "admin"}"#),
-    json("POST /keys", r#"{"name": "Web page", "permissions": ["search"], "boxes": ["BOX_ID"]}"#),
+    json(
+        "POST /keys",
+        r#"{"name": "Web page", "boxes": ["BOX_ID"], "origins": ["https://www.example.org"]}"#,
+    ),
     json(
         "POST /webhooks",
         r#"{"url": "https://example.org/quire", "events": ["file.ready", "file.failed"]}"#,

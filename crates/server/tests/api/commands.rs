@@ -85,6 +85,14 @@ async fn from_nothing_to_a_checked_key_by_commands_alone() {
         Answer::of(request.bearer_auth(key["key"].as_str().unwrap()).send().await.unwrap()).await.verdict()
     };
     assert_eq!(check().await, "200 ok");
+    let site = ["--name", "site", "--box", "Papers", "--origin", "https://WWW.example.org/"];
+    let site = json(data, &[&["key", "add", "--user", "ada@example.org"][..], &site[..]].concat());
+    assert_eq!(site["origins"][0], "https://www.example.org");
+    assert_eq!(
+        (&site["permissions"][0], site["permissions"].as_array().unwrap().len()),
+        (&"search".into(), 1)
+    );
+    assert_eq!(json(data, &["key", "list"])[1]["origins"], site["origins"]);
     json(data, &["user", "disable", "ada@example.org"]);
     assert_eq!(check().await, "401 B3002 key_revoked");
     json(data, &["user", "enable", "ada@example.org"]);
@@ -119,6 +127,8 @@ fn errors_are_the_error_object_and_exit_1() {
         (&["box", "grant", "nope", "ada@example.org", "owner"], "B1004", "nope"),
         (&["key", "add", "--user", "ada@example.org", "--box", "nope"], "B1004", "nope"),
         (&["key", "add", "--user", "ada@example.org", "--expires", "soon"], "B1004", "soon"),
+        (&["key", "add", "--user", "ada@example.org", "--origin", "example.org"], "B1004", "example.org"),
+        (&["key", "add", "--user", "ada@example.org", "--origin", "https://example.org"], "B1004", "boxes"),
         (&["key", "revoke", "AAAAAAAA"], "B1004", "AAAAAAAA"),
         (&["serve", "--config", "/no/such/file"], "B1004", "/no/such/file"),
         (&["nonsense"], "B1004", "nonsense"),

@@ -9,7 +9,7 @@ use engine::{
 };
 use jiff::Timestamp;
 use reqwest::{Method, RequestBuilder};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::{Answer, TestApp};
 
@@ -108,6 +108,15 @@ const OWNERS: &[&str] = &["DELETE /boxes/{box_id}", "DELETE /openai/v1/vector_st
 /// What a key that is restricted to boxes may not do anywhere.
 const UNRESTRICTED: &[&str] = &["POST /boxes", "POST /openai/v1/vector_stores"];
 
+/// All that a key for web pages may be used for, on pages of the site that it names.
+const FOR_PAGES: &[&str] = &[
+    "/chat/completions",
+    "/boxes/{box_id}/chat/completions",
+    "/retrieve-documents",
+    "/boxes/{box_id}/retrieve-documents",
+];
+const SITE: &str = "https://www.example.org";
+
 /// Somebody who asks, and what they are told before anything else is looked at.
 struct Asker {
     who: &'static str,
@@ -119,6 +128,8 @@ struct Asker {
     permissions: Permissions,
     owner: bool,
     restricted: bool,
+    /// The site whose page asks.
+    origin: Option<&'static str>,
 }
 
 async fn askers(app: &TestApp) -> (Vec<Asker>, String) {
@@ -127,7 +138,7 @@ async fn askers(app: &TestApp) -> (Vec<Asker>, String) {
     let mut add = |who, key, refused, in_box| {
         let (owner, restricted) = (who == "owner", who == "scoped elsewhere");
         let permissions = Permissions::ALL;
-        askers.push(Asker { who, key, refused, in_box, permissions, owner, restricted });
+        askers.push(Asker { who, key, refused, in_box, permissions, owner, restricted, origin: None });
     };
     add("nobody", None, Some("401 B3002 key_missing"), None);
     add("mistyped", Some("quire_12345678_x".into()), Some("401 B3002 key_invalid"), None);
@@ -155,13 +166,29 @@ async fn askers(app: &TestApp) -> (Vec<Asker>, String) {
     app.grant(elsewhere, owner, Role::Owner).await;
     let scoped = app.key_with(owner, None, Some(vec![elsewhere])).await;
     add("scoped elsewhere", Some(scoped), None, Some("403 B3002 key_scope"));
-    add("owner", Some(owner_key), None, None);
+    add("owner", Some(owner_key.clone()), None, None);
+    let asker = || Asker {
+        who: "",
+        key: None,
+        refused: None,
+        in_box: None,
+        permissions: Permissions::ALL,
+        owner: true,
+        restricted: false,
+        origin: None,
+    };
     for who in ["search", "read", "write", "manage", "search,read", "search,read,write"] {
         let (key, permissions) = (Some(app.key_for(owner, who).await), who.parse().unwrap());
-        let asker =
-            Asker { who, key, refused: None, in_box: None, permissions, owner: true, restricted: false };
-        askers.push(asker);
+        askers.push(Asker { who, key, permissions, ..asker() });
     }
+    let for_pages = json!({"name": "site", "boxes": [box_id.to_string()], "origins": [SITE]});
+    let made = app.post("/keys", &owner_key, for_pages).await;
+    let key = Some(made.body["data"]["key"].as_str().unwrap().to_string());
+    let permissions = Permissions::SEARCH;
+    askers.push(Asker { who: "page", key: key.clone(), permissions, origin: Some(SITE), ..asker() });
+    let (refused, elsewhere) = (Some("403 B3002 key_scope"), Some("https://evil.example"));
+    askers.push(Asker { who: "page elsewhere", key: key.clone(), refused, origin: elsewhere, ..asker() });
+    askers.push(Asker { who: "key of a page", key, refused, ..asker() });
     (askers, box_id.to_string())
 }
 
@@ -197,6 +224,9 @@ async fn paths(app: &TestApp) -> Vec<(String, Vec<String>)> {
 fn expected(asker: &Asker, path: &str, methods: &[String], method: &Method) -> Option<String> {
     if let Some(refused) = asker.refused {
         return Some(refused.to_string());
+    }
+    if asker.origin.is_some() && !FOR_PAGES.contains(&path) {
+        return Some("403 B3002 key_scope".into());
     }
     if methods.is_empty() {
         return Some("404 B1004 not_found".into());
@@ -234,14 +264,17 @@ async fn every_route_and_method_answers_everybody_in_the_envelope() {
             .replace("{batch_id}", "bat_00000000000000000000000000000000");
         for method in METHODS {
             for at in 0..askers.len() {
-                let request = app.request(method.clone(), &concrete, askers[at].key.as_deref());
+                let mut request = app.request(method.clone(), &concrete, askers[at].key.as_deref());
+                if let Some(origin) = askers[at].origin {
+                    request = request.header("origin", origin);
+                }
                 let expected = expected(&askers[at], &path, &methods, &method);
                 // The box is there for everybody else, too.
                 if expected.is_none() && OWNERS.contains(&format!("{method} {path}").as_str()) {
                     continue;
                 }
                 let context = format!("{method} {path} as {}", askers[at].who);
-                let counted = askers[at].refused.is_none();
+                let counted = askers[at].refused.is_none_or(|refused| refused.starts_with("403"));
                 let shape = Shape::of(&path);
                 tasks.spawn(async move { check(request, shape, expected, counted, &context).await });
                 // Wrong keys are answered slowly: many at once, but fewer than the guard lets wait.

@@ -269,7 +269,8 @@ impl TestApp {
     ) -> String {
         let key = ApiKey::generate();
         let shown = key.reveal();
-        let key = NewKey { key, user, name: "test".parse().unwrap(), expires_at, permissions, boxes };
+        let (name, origins) = ("test".parse().unwrap(), Default::default());
+        let key = NewKey { key, user, name, expires_at, permissions, boxes, origins };
         self.catalog.add_key(key).await.unwrap();
         shown
     }

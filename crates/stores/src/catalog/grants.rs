@@ -164,6 +164,7 @@ fn redeem(
         expires_at: Some(tokens.refresh_until),
         permissions,
         boxes: row.optional(6, Row::parse)?.map(|box_id| vec![box_id]),
+        origins: Default::default(),
     };
     keys::add(t, &key)?;
     let prefix = tokens.access.prefix();

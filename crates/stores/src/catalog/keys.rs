@@ -22,7 +22,7 @@ use crate::{Error, blobs::hexadecimal};
 
 const SELECT: &str =
     "select k.prefix, k.name, u.email, k.scoped, k.created_at, k.expires_at, k.revoked_at, k.exposed_at,
-    k.exposed_how, k.last_used_at, k.permissions, g.client_id from keys k join users u on u.id = k.user_id
+    k.exposed_how, k.last_used_at, k.permissions, g.client_id, k.origins from keys k join users u on u.id = k.user_id
     left join grants g on g.prefix = k.prefix";
 
 #[async_trait]
@@ -147,8 +147,8 @@ pub(super) fn set_revoked(
 pub(super) fn add(transaction: &Transaction<'_>, key: &NewKey) -> Result<KeyRecord, Fault> {
     let prefix = key.key.prefix();
     transaction.execute(
-        "insert into keys (prefix, user_id, name, secret_hash, scoped, expires_at, created_at, permissions)
-         values ($1, $2, $3, $4, $5, $6, $7, $8)",
+        "insert into keys (prefix, user_id, name, secret_hash, scoped, expires_at, created_at, permissions,
+         origins) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
         &[
             prefix.into(),
             key.user.into(),
@@ -158,6 +158,7 @@ pub(super) fn add(transaction: &Transaction<'_>, key: &NewKey) -> Result<KeyReco
             key.expires_at.into(),
             Timestamp::now().into(),
             key.permissions.to_string().into(),
+            key.origins.to_string().into(),
         ],
     )?;
     for &box_id in key.boxes.iter().flatten() {
@@ -186,6 +187,7 @@ fn read_record(transaction: &Transaction<'_>, row: &Row) -> Result<KeyRecord, Er
         name: row.parse(1)?,
         email: row.email(2)?,
         permissions: row.parse(10)?,
+        origins: row.parse(12)?,
         boxes: if scoped { Some(scope(transaction, row.text(0)?)?.into_iter().collect()) } else { None },
         created_at: row.time(4)?,
         expires_at: row.optional(5, Row::time)?,
@@ -203,7 +205,8 @@ fn scope(transaction: &Transaction<'_>, prefix: &str) -> Result<BTreeSet<BoxId>,
 
 fn stored(transaction: &Transaction<'_>, prefix: &str) -> Result<Option<StoredKey>, Error> {
     let sql = "select k.user_id, k.name, k.secret_hash, k.scoped, k.expires_at, k.revoked_at, u.disabled_at,
-               k.exposed_at, k.permissions, g.audience, g.access_hash, g.access_until, g.earlier_hash, g.earlier_until
+               k.exposed_at, k.permissions, g.audience, g.access_hash, g.access_until, g.earlier_hash, g.earlier_until,
+               k.origins
                from keys k join users u on u.id = k.user_id left join grants g on g.prefix = k.prefix
                where k.prefix = $1";
     let Some(row) = transaction.first(sql, &[prefix.into()])? else { return Ok(None) };
@@ -220,6 +223,7 @@ fn stored(transaction: &Transaction<'_>, prefix: &str) -> Result<Option<StoredKe
         key_name: row.text(1)?.to_string(),
         expires_at: row.optional(4, Row::time)?,
         permissions: row.parse(8)?,
+        origins: row.parse(14)?,
         scope: if row.integer(3)? == 1 { Some(scope(transaction, prefix)?) } else { None },
         audience: row.optional(9, |row, at| row.text(at).map(str::to_string))?,
         roles: roles.iter().map(|row| Ok((row.parse(0)?, row.parse(1)?))).collect::<Result<_, Error>>()?,

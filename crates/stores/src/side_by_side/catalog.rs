@@ -322,7 +322,8 @@ impl Side {
                 let boxes = only.map(|only| vec![self.box_at(only)]);
                 let (user, name) = (self.user_at(user), "test".parse().unwrap());
                 let permissions = Permissions::ALL;
-                let key = NewKey { key, user, name, expires_at: None, permissions, boxes };
+                let origins = Default::default();
+                let key = NewKey { key, user, name, expires_at: None, permissions, boxes, origins };
                 said(catalog.add_key(key).await.map(|_| self.keys.push(prefix)))
             }
             Step::RevokeKey { key } => said(catalog.revoke_key(&self.key_at(key)).await),

@@ -12,6 +12,7 @@ use crate::{
     access::Caller,
     apikey::{ApiKey, SecretHash},
     ids::{BoxId, UserId},
+    origins::Origins,
     permissions::Permissions,
 };
 
@@ -49,6 +50,8 @@ pub struct NewKey {
     pub permissions: Permissions,
     /// The only boxes it is valid for; `None` is all boxes of the user.
     pub boxes: Option<Vec<BoxId>>,
+    /// The only web sites whose pages may use it; none is a key for programs.
+    pub origins: Origins,
 }
 
 /// How a key became visible to others.
@@ -83,6 +86,8 @@ pub struct KeyRecord {
     pub permissions: Permissions,
     /// The only boxes it is valid for.
     pub boxes: Option<Vec<BoxId>>,
+    /// The only web sites whose pages may use it.
+    pub origins: Origins,
     /// When it was created.
     pub created_at: Timestamp,
     /// When it stops working.

@@ -8,6 +8,7 @@ use axum::{
 use engine::{
     Fault,
     ids::BoxId,
+    origins::{Origins, WebOrigin},
     permissions::{Permission, Permissions},
     seams::catalog::KeyRecord,
 };
@@ -42,6 +43,9 @@ pub(super) struct KeyObject {
     /// The only boxes it is valid for; null is all boxes of the user.
     #[schema(value_type = Option<Vec<String>>)]
     boxes: Option<Vec<BoxId>>,
+    /// The only web sites whose pages may use it; none is a key for programs.
+    #[schema(value_type = Vec<String>, example = json!(["https://www.example.org"]))]
+    origins: Origins,
     #[schema(value_type = String, format = DateTime)]
     created_at: Timestamp,
     #[schema(value_type = Option<String>, format = DateTime)]
@@ -68,6 +72,7 @@ impl KeyObject {
             state,
             permissions: key.permissions,
             boxes: key.boxes,
+            origins: key.origins,
             created_at: key.created_at,
             expires_at: key.expires_at,
             last_used_at: key.last_used_at,
@@ -107,12 +112,16 @@ pub(super) struct WantedKeyObject {
     name: String,
     /// The only boxes it is valid for; all boxes of the user if left out.
     boxes: Option<Vec<String>>,
-    /// search, read, write, manage; all but manage if left out.
+    /// search, read, write, manage; all but manage if left out, only search with `origins`.
     #[schema(example = json!(["search"]))]
     permissions: Option<Vec<String>>,
     /// When it stops working; never if left out.
     #[schema(format = DateTime)]
     expires_at: Option<String>,
+    /// For a key that stands in web pages: the only web sites whose pages may use it, up to 10, as scheme, host and port. Such a
+    /// key can only search, in the boxes that it names.
+    #[schema(example = json!(["https://www.example.org"]))]
+    origins: Option<Vec<String>>,
 }
 
 impl WantedKeyObject {
@@ -125,6 +134,8 @@ impl WantedKeyObject {
             let words: Result<Vec<Permission>, String> = words.iter().map(|word| word.parse()).collect();
             words.and_then(Permissions::of).map_err(wrong("permissions"))
         });
+        let origins = self.origins.unwrap_or_default();
+        let origins: Result<Vec<WebOrigin>, String> = origins.iter().map(|origin| origin.parse()).collect();
         let expires_at = self.expires_at.map(|text| {
             let hint = "`expiresAt` must be a time such as 2027-01-31T12:00:00Z";
             text.parse().map_err(|_| Fault::invalid("expiresAt", hint))
@@ -134,6 +145,7 @@ impl WantedKeyObject {
             boxes: self.boxes.map(|ids| ids.into_iter().map(box_id).collect()).transpose()?,
             permissions: permissions.transpose()?,
             expires_at: expires_at.transpose()?,
+            origins: origins.and_then(Origins::of).map_err(wrong("origins"))?,
         })
     }
 }

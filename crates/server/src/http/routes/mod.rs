@@ -33,6 +33,7 @@ mod sources;
 mod upload;
 mod usage;
 mod webhooks;
+mod widget;
 
 use std::collections::HashSet;
 
@@ -142,7 +143,7 @@ fn name_data(document: &mut utoipa::openapi::OpenApi) {
     }
 }
 
-/// The API, download links and health.
+/// The API, download links, health and the script for other pages.
 pub(crate) fn router() -> Router<App> {
     let (api, _) = api().split_for_parts();
     let api = api.route(OPENAPI, openapi::route(&description()));
@@ -154,6 +155,7 @@ pub(crate) fn router() -> Router<App> {
     Router::new()
         .nest(BASE, api)
         .merge(oauth::router())
+        .merge(widget::router())
         .route("/d/{token}", get(links::download))
         .route("/healthz", get(health::alive))
         .route("/readyz", get(health::ready))

@@ -327,6 +327,31 @@ async fn assets_are_kept_for_good_and_named_by_their_content() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_script_for_other_sites_is_the_same_for_everybody_and_sets_no_cookie() {
+    let app = TestApp::start().await;
+    let (_, mut triers) = fixture(&app).await;
+    let first = Browser::new(&app).get("/widget.js").await;
+    assert!(first.text.contains("attachShadow") && !first.text.contains("innerHTML"), "{first:?}");
+    for word in ["document.cookie", "localStorage", "sessionStorage", "indexedDB", "eval(", "new Function"] {
+        assert!(!first.text.contains(word), "{word}");
+    }
+    for trier in &mut triers {
+        let script = trier.browser.get("/widget.js").await;
+        assert_eq!((script.status, &script.text), (200, &first.text), "as {}", trier.who);
+        assert_eq!(script.header("set-cookie"), "", "as {}", trier.who);
+        assert_eq!(script.header("content-type"), "text/javascript; charset=utf-8");
+        assert_eq!(script.header("cache-control"), "public, max-age=3600");
+        assert_eq!(script.header("cross-origin-resource-policy"), "cross-origin");
+        let page = trier.browser.post_as_is("/widget.js", &[("x", "y")]).await;
+        assert_eq!(page.status, 405, "as {}: {page:?}", trier.who);
+    }
+    let browser = Browser::new(&app);
+    let request = browser.request(Method::GET, "/widget.js");
+    let known = request.header("if-none-match", first.header("etag")).send().await.unwrap();
+    assert_eq!(known.status(), 304);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_documentation_is_the_same_for_everybody_and_sets_no_cookie() {
     let app = TestApp::start().await;
     let (_, mut triers) = fixture(&app).await;

@@ -278,6 +278,30 @@ async fn a_key_is_shown_once_works_and_is_revoked() {
 }
 
 #[tokio::test]
+async fn a_key_for_a_web_site_is_made_and_listed_with_it() {
+    let app = TestApp::start().await;
+    let (owner, box_id, _) = app.owner().await;
+    let mut browser = Browser::of(&app, owner).await;
+    let id = box_id.to_string();
+    let sites = ("origins", "https://www.example.org\r\nhttp://localhost:3000");
+    let search = ("permission", "search");
+    for wrong in [
+        &[("scope", "all"), search, sites][..],
+        &[("scope", "some"), ("box", id.as_str()), search, ("permission", "read"), sites],
+        &[("scope", "some"), ("box", id.as_str()), search, ("origins", "www.example.org")],
+    ] {
+        let page = browser.post("/account/keys", &[&[("name", "site")], wrong].concat()).await;
+        assert_eq!(page.status, 400, "{wrong:?}: {page:?}");
+    }
+    let fields = [("name", "site"), ("scope", "some"), ("box", id.as_str()), search, sites];
+    let page = browser.post_and_look("/account/keys", &fields).await;
+    assert!(page.text.contains("on pages of http://localhost:3000 https://www.example.org"), "{page:?}");
+    let page = browser.get("/account/integrations").await;
+    let tag = format!("data-key=&#34;quire_…&#34; data-box=&#34;{box_id}&#34;");
+    assert!(page.text.contains("/widget.js") && page.text.contains(&tag), "{page:?}");
+}
+
+#[tokio::test]
 async fn operators_look_after_accounts_and_plans() {
     let app = TestApp::start().await;
     let operator = app.person("operator@example.org").await;

@@ -230,6 +230,7 @@ async fn a_user_has_so_many_keys_and_a_box_so_many_members() {
         expires_at: None,
         permissions: Permissions::ALL,
         boxes: None,
+        origins: Default::default(),
     };
     let first = fresh.catalog.add_key(key()).await.unwrap();
     fresh.catalog.add_key(key()).await.unwrap();

@@ -28,6 +28,7 @@ use engine::{
     access::{Managing, Owning, Role, Writing},
     apikey::ApiKey,
     ids::{BoxId, FileId},
+    origins::Origins,
     permissions::Permissions,
     seams::catalog::{
         Catalog, Email, Exposure, Extent, FileChanges, FileProgress, FileQuery, FileRecord, FileStatus, Job,
@@ -94,6 +95,7 @@ impl Fresh {
             expires_at: None,
             permissions: Permissions::ALL,
             boxes,
+            origins: Default::default(),
         };
         self.catalog.add_key(key).await.unwrap();
         prefix
@@ -211,12 +213,38 @@ async fn a_key_has_the_permissions_that_it_was_made_with() {
         let (key, permissions) = (ApiKey::generate(), permissions.parse::<Permissions>().unwrap());
         let prefix = key.prefix().to_string();
         let name = "test".parse().unwrap();
-        let key = NewKey { key, user: ada.id, name, expires_at: None, permissions, boxes: None };
+        let origins = Default::default();
+        let key = NewKey { key, user: ada.id, name, expires_at: None, permissions, boxes: None, origins };
         assert_eq!(fresh.catalog.add_key(key).await.unwrap().permissions, permissions);
         let stored = fresh.catalog.stored_key(&prefix).await.unwrap().unwrap();
         assert_eq!(stored.caller.permissions, permissions);
         let listed = fresh.catalog.keys(Some(ada.id)).await.unwrap();
         assert!(listed.iter().any(|key| key.prefix == prefix && key.permissions == permissions));
+    }
+}
+
+#[tokio::test]
+async fn a_key_keeps_the_web_sites_that_it_names() {
+    let fresh = fresh();
+    let ada = fresh.user("ada@example.org").await;
+    let writing = fresh.box_of(&ada).await;
+    for origins in ["", "https://www.example.org", "http://localhost:3000 https://www.example.org"] {
+        let (key, origins) = (ApiKey::generate(), origins.parse::<Origins>().unwrap());
+        let prefix = key.prefix().to_string();
+        let key = NewKey {
+            key,
+            user: ada.id,
+            name: "page".parse().unwrap(),
+            expires_at: None,
+            permissions: Permissions::SEARCH,
+            boxes: Some(vec![writing.box_id()]),
+            origins: origins.clone(),
+        };
+        assert_eq!(fresh.catalog.add_key(key).await.unwrap().origins, origins);
+        let stored = fresh.catalog.stored_key(&prefix).await.unwrap().unwrap();
+        assert_eq!(stored.caller.origins, origins);
+        let listed = fresh.catalog.keys(Some(ada.id)).await.unwrap();
+        assert!(listed.iter().any(|key| key.prefix == prefix && key.origins == origins));
     }
 }
 
@@ -232,6 +260,7 @@ async fn a_scoped_key_never_widens() {
         expires_at: None,
         permissions: Permissions::ALL,
         boxes: Some(vec![hers.box_id()]),
+        origins: Default::default(),
     };
     assert_eq!(reason(fresh.catalog.add_key(foreign).await), Some(Reason::NotFound));
     assert_eq!(fresh.catalog.keys(None).await.unwrap().len(), 0, "a refused key leaves nothing behind");

@@ -41,6 +41,7 @@ fn of(user: UserId, key: &str, restricted: bool) -> Uploading {
         expires_at: None,
         permissions: Permissions::ALL,
         scope: restricted.then(BTreeSet::new),
+        origins: Default::default(),
         audience: None,
         roles: BTreeMap::new(),
     };
