@@ -16,59 +16,18 @@ use serde_json::{Map, Value};
 
 type Bundle = FluentBundle<FluentResource>;
 
-/// The files of each language, in the order of [`UserLanguage::ALL`].
-const FILES: [&[&str]; 5] = [
-    &[
-        include_str!("../../locales/en/frame.ftl"),
-        include_str!("../../locales/en/entry.ftl"),
-        include_str!("../../locales/en/boxes.ftl"),
-        include_str!("../../locales/en/files.ftl"),
-        include_str!("../../locales/en/asking.ftl"),
-        include_str!("../../locales/en/account.ftl"),
-        include_str!("../../locales/en/operator.ftl"),
-        include_str!("../../locales/en/script.ftl"),
-    ],
-    &[
-        include_str!("../../locales/es/frame.ftl"),
-        include_str!("../../locales/es/entry.ftl"),
-        include_str!("../../locales/es/boxes.ftl"),
-        include_str!("../../locales/es/files.ftl"),
-        include_str!("../../locales/es/asking.ftl"),
-        include_str!("../../locales/es/account.ftl"),
-        include_str!("../../locales/es/operator.ftl"),
-        include_str!("../../locales/es/script.ftl"),
-    ],
-    &[
-        include_str!("../../locales/pt/frame.ftl"),
-        include_str!("../../locales/pt/entry.ftl"),
-        include_str!("../../locales/pt/boxes.ftl"),
-        include_str!("../../locales/pt/files.ftl"),
-        include_str!("../../locales/pt/asking.ftl"),
-        include_str!("../../locales/pt/account.ftl"),
-        include_str!("../../locales/pt/operator.ftl"),
-        include_str!("../../locales/pt/script.ftl"),
-    ],
-    &[
-        include_str!("../../locales/fr/frame.ftl"),
-        include_str!("../../locales/fr/entry.ftl"),
-        include_str!("../../locales/fr/boxes.ftl"),
-        include_str!("../../locales/fr/files.ftl"),
-        include_str!("../../locales/fr/asking.ftl"),
-        include_str!("../../locales/fr/account.ftl"),
-        include_str!("../../locales/fr/operator.ftl"),
-        include_str!("../../locales/fr/script.ftl"),
-    ],
-    &[
-        include_str!("../../locales/de/frame.ftl"),
-        include_str!("../../locales/de/entry.ftl"),
-        include_str!("../../locales/de/boxes.ftl"),
-        include_str!("../../locales/de/files.ftl"),
-        include_str!("../../locales/de/asking.ftl"),
-        include_str!("../../locales/de/account.ftl"),
-        include_str!("../../locales/de/operator.ftl"),
-        include_str!("../../locales/de/script.ftl"),
-    ],
-];
+/// The files of a language.
+macro_rules! files {
+    ($language:literal: $($file:literal)*) => {
+        &[$(include_str!(concat!("../../locales/", $language, "/", $file, ".ftl"))),*]
+    };
+    ($language:literal) => {
+        files!($language: "frame" "entry" "boxes" "files" "asking" "account" "operator" "script")
+    };
+}
+
+/// Those of each, in the order of [`UserLanguage::ALL`].
+const FILES: [&[&str]; 5] = [files!("en"), files!("es"), files!("pt"), files!("fr"), files!("de")];
 
 /// Texts of the page's script, in English.
 const SCRIPT: &str = include_str!("../../locales/en/script.ftl");
