@@ -1,9 +1,9 @@
-"""How fast the dashboard's pages are with 10,000 files in the box, and how much the first page weighs.
+"""How fast the dashboard's pages are with 10,000 files and 1,000 conversations in the box, and how much the first page weighs.
 
-    python3 bench/dashboard/pages.py [--files 10000] [--times 200]
+    python3 bench/dashboard/pages.py [--files 10000] [--conversations 1000] [--times 200]
 
 Asks for every page over one kept connection, as a browser does, and reports the time until its whole HTML is there. All but
-one of the files are written straight into the catalog: reading them in would measure something else. Limits: 50 ms at p95 a
+one of the files, and the conversations, are written straight into the catalog: reading them in would measure something else. Limits: 50 ms at p95 a
 page, 150 KB for the first page with all it needs; the exit code says whether they hold."""
 
 import argparse
@@ -58,8 +58,12 @@ def fill(server, box, count):
     rows = []
     for number in range(count):
         name = f"report-{number:05}.pdf"
+        sha256 = hashlib.sha256(name.encode()).hexdigest()
+        original = server.data / "blobs" / "originals" / sha256[:2] / sha256
+        original.parent.mkdir(exist_ok=True)
+        original.write_text(name)
         status = "failed" if number % 50 == 0 else "ready_with_warnings" if number % 20 == 0 else "ready"
-        rows.append(("fil_" + uuid.uuid4().hex, box, name, hashlib.sha256(name.encode()).hexdigest(), 20_000 + number, status,
+        rows.append(("fil_" + uuid.uuid4().hex, box, name, sha256, 20_000 + number, status,
                      "locked with a password" if status == "failed" else None, 5 + number % 40, now - number * 1000))
     catalog.executemany(
         "insert into files (id, box_id, name, sha256, size, media_type, status, error, progress_done, warnings, metadata, pages,"
@@ -68,6 +72,25 @@ def fill(server, box, count):
     catalog.executemany("insert into file_tags (file_id, tag) values (?, ?)", [(row[0], f"label-{at % 30}") for at, row in enumerate(rows)])
     catalog.commit()
     catalog.close()
+
+
+def converse(server, box, file, count, turns=20):
+    """Conversations of the only person with this box; gives the id of one."""
+    catalog = sqlite3.connect(server.data / "catalog.db")
+    now = int(time.time() * 1000)
+    (user,) = catalog.execute("select id from users").fetchone()
+    cited = json.dumps([{"index": 1, "fileId": file, "fileName": "warranty.md", "page": 1, "quote": "The warranty lasts two years"}])
+    answer = "The warranty lasts two years from the day of purchase [1]. " * 6
+    ids = ["cnv_" + uuid.uuid4().hex for _ in range(count)]
+    catalog.executemany("insert into conversations (id, user_id, box_id, title, turns, changed_at) values (?, ?, ?, ?, ?, ?)",
+                        [(each, user, box, f"How long is warranty {at}?", turns, now - at * 60_000) for at, each in enumerate(ids)])
+    catalog.executemany("insert into conversation_turns (conversation_id, number, question, answer, citations, at) values (?, ?, ?, ?, ?, ?)",
+                        [(each, number, f"And of part {number}?", answer, cited, now) for each in ids for number in range(1, turns + 1)])
+    catalog.executemany("insert into conversation_files (conversation_id, number, file_id) values (?, ?, ?)",
+                        [(each, number, file) for each in ids for number in range(1, turns + 1)])
+    catalog.commit()
+    catalog.close()
+    return ids[count // 2]
 
 
 def sign_up(server):
@@ -120,18 +143,20 @@ def weigh(browser):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--files", type=int, default=10_000)
+    parser.add_argument("--conversations", type=int, default=1_000)
     parser.add_argument("--times", type=int, default=200)
     arguments = parser.parse_args()
     server = start(Server())
     try:
         browser, box, file = furnish(server)
         fill(server, box, arguments.files - 1)
+        conversation = converse(server, box, file, arguments.conversations)
         pages = ["/sign-in", "/", f"/boxes/{box}", f"/boxes/{box}?sort=name", f"/boxes/{box}?q=report-0999", f"/boxes/{box}?status=failed",
                  f"/boxes/{box}?tag=label-3", f"/boxes/{box}/files/{file}", f"/boxes/{box}/files/{file}/report", f"/boxes/{box}/search",
-                 f"/boxes/{box}/chat", f"/boxes/{box}/members", f"/boxes/{box}/settings", f"/boxes/{box}/audit", "/account/keys",
+                 f"/boxes/{box}/chat", f"/boxes/{box}/chat/{conversation}", f"/boxes/{box}/questions", f"/boxes/{box}/members", f"/boxes/{box}/settings", f"/boxes/{box}/audit", "/account/keys",
                  "/account/usage", "/account/profile", "/operator/users", "/operator/plans", "/operator/health", "/operator/system", "/operator/audit"]
         wrong = 0
-        print(f"{arguments.files} files, each page {arguments.times} times")
+        print(f"{arguments.files} files, {arguments.conversations} conversations, each page {arguments.times} times")
         print(f"{'page':44} {'p50 ms':>8} {'p95 ms':>8} {'KB':>7}")
         for page in pages:
             times = []
@@ -142,7 +167,7 @@ def main():
                 assert status == 200 or (page == "/sign-in" and status == 303), (page, status)
             p95 = statistics.quantiles(times, n=20)[-1]
             wrong += p95 > SLOWEST_MS
-            shown = page.replace(box, "BOX").replace(file, "FILE")
+            shown = page.replace(box, "BOX").replace(file, "FILE").replace(conversation, "CONVERSATION")
             print(f"{shown:44} {statistics.median(times):8.1f} {p95:8.1f} {size / 1000:7.1f}{'   too slow' if p95 > SLOWEST_MS else ''}")
         weight = weigh(browser)
         wrong += weight > HEAVIEST

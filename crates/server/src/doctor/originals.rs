@@ -10,6 +10,9 @@ use crate::{
     library::{Library, files_of},
 };
 
+/// Originals that are named; of more it is said how many there are.
+const NAMED: usize = 20;
+
 /// Compares what is there with what files refer to; adds what is missing to `lost`.
 pub(super) async fn finding(look: &Look<'_>, library: &Library, lost: &mut HashSet<String>) -> Finding {
     let what = "originals";
@@ -114,11 +117,14 @@ async fn named(library: &Library, originals: &[String]) -> Result<String, Fault>
             names.entry(file.sha256).or_default().push(place);
         }
     }
-    let each = originals.iter().map(|sha256| match names.get(sha256) {
+    let each = originals.iter().take(NAMED).map(|sha256| match names.get(sha256) {
         Some(files) => format!("{sha256} ({})", files.join(", ")),
         None => sha256.clone(),
     });
-    let each: Vec<String> = each.collect();
+    let mut each: Vec<String> = each.collect();
+    if originals.len() > NAMED {
+        each.push(format!("and {} more", originals.len() - NAMED));
+    }
     Ok(format!(
         ": {}; `quire doctor --repair` brings back what a backup holds, else upload the files again",
         each.join("; ")

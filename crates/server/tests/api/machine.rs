@@ -1,4 +1,4 @@
-//! A machine that gives a server too little: no room, a disk that fails, no file handles.
+//! A machine that gives a server too little: no room, a disk that fails, no file handles, no memory.
 
 use std::{
     fs,
@@ -272,4 +272,38 @@ async fn a_server_without_file_handles_says_so_and_goes_on_once_it_has_some() {
     let second = again.upload("second.txt", "The engine needs oil.").await;
     again.until(&second, &["ready"]).await;
     assert_eq!(again.names().await, ["first.txt", "second.txt"]);
+}
+
+/// A process that gets no more memory cannot even start a thread: it refuses, or ends and is started again by whoever watches it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_without_memory_refuses_or_ends_and_loses_nothing_acknowledged() {
+    if on_servers() {
+        return;
+    }
+    let node = Node::new();
+    let server = node.start(node.line()).await;
+    let first = server.upload("first.txt", "Puppies need a walk.").await;
+    server.until(&first, &["ready"]).await;
+    let (mut acknowledged, mut struck) = (vec!["first.txt".to_string()], false);
+    server.limit("--data=1:");
+    for number in 0..40 {
+        let name = format!("{number}.txt");
+        match server.send(&name, format!("Number {number}. ").repeat(20_000)).await {
+            Ok(answer) if answer.status() == 201 => acknowledged.push(name),
+            Ok(answer) => {
+                assert!(answer.status().is_server_error(), "{answer:?}");
+                struck = true;
+            }
+            Err(_) => {
+                struck = true;
+                break;
+            }
+        }
+    }
+    assert!(struck, "the limit was felt");
+    drop(server);
+    let kept = node.kept().await;
+    assert!(acknowledged.iter().all(|name| kept.contains(name)), "{acknowledged:?} {kept:?}");
+    let (fine, report) = doctor(node.data(), &["--scrub"]);
+    assert!(fine, "{report}");
 }
