@@ -108,6 +108,7 @@ pub const GROUPS: &[Group] = &[
             written("chat.md", include_str!("../../../../docs/chat.md")),
             written("index.md", include_str!("../../../../docs/index.md")),
             written("benchmarks.md", include_str!("../../../../docs/benchmarks.md")),
+            written("comparison.md", include_str!("../../../../docs/comparison.md")),
         ],
     },
 ];
