@@ -240,11 +240,40 @@ async fn folders_and_servers_rank_alike() {
             assert_eq!(ours.keyword.len(), theirs.keyword.len(), "{query}");
             let scores: HashMap<_, _> = theirs.keyword.iter().map(|hit| (hit.chunk, hit.score)).collect();
             for hit in &ours.keyword {
-                let other = scores[&hit.chunk];
-                assert!((hit.score - other).abs() < 0.001 * other, "{query} {} {other}", hit.score);
+                assert_eq!(hit.score, scores[&hit.chunk], "{query}");
             }
         }
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_removed_leaves_no_trace_in_scores() {
+    let folder = tempfile::tempdir().unwrap();
+    let id = BoxId::generate();
+    let writing = Writing::for_operator(id);
+    let index = open(folder.path());
+    let mut files = Vec::new();
+    for at in 0..300 {
+        let (document, chunks) = file_of(&[chatter(at)], "en");
+        files.push(FileId::generate());
+        index.replace(&writing, files[at], &document, &chunks, "test").await.unwrap();
+    }
+    for at in (0..300).step_by(7) {
+        index.remove(&writing, files[at]).await.unwrap();
+    }
+    let recall = || Recall {
+        text: Some("a running computer wordaple"),
+        vector: None,
+        model: "",
+        only: None,
+        limit: 300,
+    };
+    let after = index.recall(writing.reading(), recall()).await.unwrap().keyword;
+    assert!(!after.is_empty());
+    drop(index);
+    copies::drop_text(folder.path(), id).unwrap();
+    let fresh = open(folder.path()).recall(writing.reading(), recall()).await.unwrap().keyword;
+    assert_eq!(after, fresh);
 }
 
 #[tokio::test(flavor = "multi_thread")]

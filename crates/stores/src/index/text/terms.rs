@@ -1,11 +1,16 @@
 //! What tantivy is told: the fields of a chunk, its terms, and queries over them.
 
-use std::collections::{BTreeSet, HashMap};
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    sync::Arc,
+};
 
 use engine::seams::index::Correction;
 use tantivy::{
-    IndexWriter, Searcher, TantivyDocument, TantivyError, Term,
+    DocAddress, DocId, DocSet, IndexWriter, InvertedIndexReader, Searcher, SegmentReader, TantivyDocument,
+    TantivyError, Term,
     collector::TopDocs,
+    postings::Postings,
     query::{
         Bm25StatisticsProvider, BooleanQuery, BoostQuery, ConstScoreQuery, Occur, Query, TermQuery,
         TermSetQuery,
@@ -15,7 +20,12 @@ use tantivy::{
 };
 
 use super::{
-    super::truth::Passage, analyzer::Analyzer, counts::keep, languages::Languages, question::Question,
+    super::truth::Passage,
+    analyzer::Analyzer,
+    bm25,
+    counts::keep,
+    languages::Languages,
+    question::{Group, Question},
     spelling::Speller,
 };
 
@@ -32,10 +42,14 @@ pub(super) struct Fields {
     chunk: Field,
     /// The words of a whole file, at its last chunk: what misspelt ones may be taken for.
     word: Field,
+    /// How many terms there are in the text and above it.
+    lengths: [Field; 2],
 }
 
 /// The name of the field that leads back to the truth.
 const CHUNK: &str = "chunk";
+/// The names of the fields with the numbers of terms, in the text and above it.
+const LENGTHS: [&str; 2] = ["body_terms", "head_terms"];
 
 impl Fields {
     pub(super) fn new() -> (Schema, Self) {
@@ -50,6 +64,7 @@ impl Fields {
             file: schema.add_i64_field("file", INDEXED),
             chunk: schema.add_i64_field(CHUNK, FAST),
             word: schema.add_text_field("word", TextOptions::default().set_indexing_options(listed)),
+            lengths: LENGTHS.map(|name| schema.add_u64_field(name, FAST)),
         };
         (schema.build(), fields)
     }
@@ -68,17 +83,24 @@ impl Fields {
         let mut document = TantivyDocument::new();
         document.add_i64(self.file, passage.file);
         document.add_i64(self.chunk, passage.chunk);
-        let body = tokens(analyzer, &[&passage.text, &passage.lead], words);
-        document.add_pre_tokenized_text(self.body, body);
         let mut above: Vec<&str> = passage.section.iter().map(String::as_str).collect();
         above.push(&passage.title);
-        document.add_pre_tokenized_text(self.head, tokens(analyzer, &above, words));
+        let body = tokens(analyzer, &[&passage.text, &passage.lead], words);
+        let head = tokens(analyzer, &above, words);
+        for ((field, length), terms) in [self.body, self.head].into_iter().zip(self.lengths).zip([body, head])
+        {
+            document.add_u64(length, terms.tokens.len() as u64);
+            document.add_pre_tokenized_text(field, terms);
+        }
         document
     }
 
     /// Whether any chunk has the term.
     pub(super) fn knows(&self, searcher: &Searcher, term: &str) -> bool {
-        [self.body, self.head].into_iter().any(|field| found(searcher, field, term) > 0)
+        // A term that cannot be looked up is not there.
+        [self.body, self.head]
+            .into_iter()
+            .any(|field| found(searcher, field, term).is_ok_and(|found| found > 0))
     }
 
     /// What misspelt words may mean.
@@ -112,19 +134,28 @@ impl Fields {
     pub(super) fn query(
         &self,
         searcher: &Searcher,
+        totals: Totals,
         question: &Question<'_>,
         files: Option<&[i64]>,
-    ) -> Option<(Box<dyn Query>, Grouped)> {
+    ) -> tantivy::Result<Option<(Box<dyn Query>, Grouped)>> {
         let mut clauses: Vec<(Occur, Box<dyn Query>)> = Vec::new();
-        let mut grouped = Grouped { searcher: searcher.clone(), found: HashMap::new() };
+        let mut grouped =
+            Grouped { searcher: searcher.clone(), totals, groups: Vec::new(), found: HashMap::new() };
         for group in question.groups() {
-            for (field, weight) in [(self.body, 1.0), (self.head, HEADING_WEIGHT)] {
-                let counted = group.terms.iter().map(|term| (term, found(searcher, field, term)));
-                let there: Vec<(&String, u64)> = counted.filter(|(_, found)| *found > 0).collect();
-                let together = there.iter().map(|(_, found)| found).sum();
-                for (term, _) in there {
-                    let term = Term::from_field_text(field, term);
-                    grouped.found.insert(term.clone(), together);
+            let mut together = [0; 2];
+            for (at, (field, weight)) in
+                [(self.body, 1.0), (self.head, HEADING_WEIGHT)].into_iter().enumerate()
+            {
+                let mut there = Vec::new();
+                for term in &group.terms {
+                    let found = found(searcher, field, term)?;
+                    together[at] += found;
+                    if found > 0 {
+                        there.push(Term::from_field_text(field, term));
+                    }
+                }
+                for term in there {
+                    grouped.found.insert(term.clone(), together[at]);
                     let one = TermQuery::new(term, IndexRecordOption::WithFreqs);
                     clauses.push((
                         Occur::Should,
@@ -132,48 +163,147 @@ impl Fields {
                     ));
                 }
             }
+            let field = |at: usize| {
+                bm25::Field::new(together[at] as usize, totals.chunks as f32, totals.terms[at] as f32)
+            };
+            grouped.groups.push((group, [field(0), field(1)]));
         }
         if clauses.is_empty() {
-            return None;
+            return Ok(None);
         }
         let words = BooleanQuery::new(clauses);
-        let Some(files) = files else { return Some((Box::new(words), grouped)) };
+        let Some(files) = files else { return Ok(Some((Box::new(words), grouped))) };
         let allowed = TermSetQuery::new(files.iter().map(|&file| self.of_file(file)));
         let allowed = ConstScoreQuery::new(Box::new(allowed), 0.0);
         let query = BooleanQuery::new(vec![(Occur::Must, Box::new(words)), (Occur::Must, Box::new(allowed))]);
-        Some((Box::new(query), grouped))
+        Ok(Some((Box::new(query), grouped)))
     }
 
-    /// The numbers of the best chunks with their scores.
+    /// The numbers of the best chunks with their scores. Tantivy rounds lengths and adds up in an order of its own: it finds the
+    /// chunks, and what they are worth is counted as in the other indexes.
     pub(super) fn search(
         &self,
         query: &dyn Query,
         grouped: &Grouped,
         limit: usize,
     ) -> tantivy::Result<Vec<(i64, f32)>> {
-        let searcher = &grouped.searcher;
-        let best = TopDocs::with_limit(limit.max(1)).order_by_score();
-        let found = searcher.search_with_statistics_provider(query, &best, grouped)?;
-        let columns = searcher
-            .segment_readers()
-            .iter()
-            .map(|segment| segment.fast_fields().i64(CHUNK))
-            .collect::<tantivy::Result<Vec<_>>>()?;
-        let numbered = found.into_iter().filter_map(|(score, address)| {
-            columns[address.segment_ord as usize].first(address.doc_id).map(|number| (number, score))
-        });
-        Ok(numbered.collect())
+        let limit = limit.max(1);
+        let best = TopDocs::with_limit(limit + limit / 4).order_by_score();
+        let found = grouped.searcher.search_with_statistics_provider(query, &best, grouped)?;
+        let mut segments: BTreeMap<u32, Vec<DocId>> = BTreeMap::new();
+        for (_, DocAddress { segment_ord, doc_id }) in found {
+            segments.entry(segment_ord).or_default().push(doc_id);
+        }
+        let mut scored = Vec::new();
+        for (segment, mut chunks) in segments {
+            chunks.sort_unstable();
+            self.score(grouped, grouped.searcher.segment_reader(segment), &chunks, &mut scored)?;
+        }
+        scored.sort_unstable_by(|a: &(i64, f32), b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        scored.truncate(limit);
+        Ok(scored)
+    }
+
+    /// What chunks of a segment, in its order, are worth.
+    fn score(
+        &self,
+        grouped: &Grouped,
+        segment: &SegmentReader,
+        chunks: &[DocId],
+        scored: &mut Vec<(i64, f32)>,
+    ) -> tantivy::Result<()> {
+        let fields = [
+            (self.body, segment.inverted_index(self.body)?),
+            (self.head, segment.inverted_index(self.head)?),
+        ];
+        let columns = segment.fast_fields();
+        let lengths = [columns.u64(LENGTHS[0])?, columns.u64(LENGTHS[1])?];
+        let length = |at: usize, chunk: DocId| lengths[at].first(chunk).unwrap_or_default() as u32;
+        let mut scores = vec![0.0; chunks.len()];
+        for (group, [body, head]) in &grouped.groups {
+            for term in &group.terms {
+                let [in_body, in_head] = &fields;
+                let counts =
+                    counts_in(in_body, term, chunks)?.into_iter().zip(counts_in(in_head, term, chunks)?);
+                for ((score, &chunk), counts) in scores.iter_mut().zip(chunks).zip(counts) {
+                    if counts != (0, 0) {
+                        let gained = body.worth(counts.0, length(0, chunk))
+                            + HEADING_WEIGHT * head.worth(counts.1, length(1, chunk));
+                        *score += group.weight * gained;
+                    }
+                }
+            }
+        }
+        let numbers = columns.i64(CHUNK)?;
+        let numbered =
+            chunks.iter().zip(scores).filter_map(|(&chunk, score)| Some((numbers.first(chunk)?, score)));
+        scored.extend(numbered);
+        Ok(())
     }
 }
 
-fn found(searcher: &Searcher, field: Field, term: &str) -> u64 {
-    // A term that cannot be looked up is not there.
-    searcher.doc_freq(&Term::from_field_text(field, term)).unwrap_or(0)
+/// How often each of these chunks, in the order of the segment, has a term in a field.
+fn counts_in(
+    (field, index): &(Field, Arc<InvertedIndexReader>),
+    term: &str,
+    chunks: &[DocId],
+) -> tantivy::Result<Vec<u32>> {
+    let term = Term::from_field_text(*field, term);
+    let Some(mut postings) = index.read_postings(&term, IndexRecordOption::WithFreqs)? else {
+        return Ok(vec![0; chunks.len()]);
+    };
+    let count = |&chunk: &DocId| {
+        let there = postings.doc() == chunk || postings.doc() < chunk && postings.seek(chunk) == chunk;
+        if there { postings.term_freq() } else { 0 }
+    };
+    Ok(chunks.iter().map(count).collect())
+}
+
+/// How many chunks have a term in a field, without those that are removed.
+fn found(searcher: &Searcher, field: Field, term: &str) -> tantivy::Result<u64> {
+    let term = Term::from_field_text(field, term);
+    let mut found = 0;
+    for segment in searcher.segment_readers() {
+        let index = segment.inverted_index(field)?;
+        found += u64::from(match segment.alive_bitset() {
+            None => index.doc_freq(&term)?,
+            Some(alive) => {
+                let postings = index.read_postings(&term, IndexRecordOption::Basic)?;
+                postings.map_or(0, |postings| postings.doc_freq_given_deletes(alive))
+            }
+        });
+    }
+    Ok(found)
+}
+
+/// What there is in a whole index, without chunks that are removed. Tantivy's own figures are estimates where some were.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Totals {
+    chunks: u64,
+    /// Terms in their texts and above them.
+    terms: [u64; 2],
+}
+
+impl Totals {
+    pub(super) fn of(searcher: &Searcher) -> tantivy::Result<Self> {
+        let mut totals = Totals { chunks: 0, terms: [0; 2] };
+        for segment in searcher.segment_readers() {
+            totals.chunks += u64::from(segment.num_docs());
+            for (terms, name) in totals.terms.iter_mut().zip(LENGTHS) {
+                let lengths = segment.fast_fields().u64(name)?;
+                *terms += segment.doc_ids_alive().filter_map(|chunk| lengths.first(chunk)).sum::<u64>();
+            }
+        }
+        Ok(totals)
+    }
 }
 
 /// What BM25 counts with: how many chunks have a term or another of its group.
 pub(super) struct Grouped {
     searcher: Searcher,
+    totals: Totals,
+    /// The question's, with what their terms count in the text and above it.
+    groups: Vec<(Group, [bm25::Field; 2])>,
     found: HashMap<Term, u64>,
 }
 
@@ -183,13 +313,13 @@ impl Bm25StatisticsProvider for Grouped {
     }
 
     fn total_num_docs(&self) -> tantivy::Result<u64> {
-        self.searcher.total_num_docs()
+        Ok(self.totals.chunks)
     }
 
     fn doc_freq(&self, term: &Term) -> tantivy::Result<u64> {
         match self.found.get(term) {
             // A chunk with two terms of a group is counted twice.
-            Some(&found) => Ok(found.min(self.searcher.total_num_docs()?)),
+            Some(&found) => Ok(found.min(self.totals.chunks)),
             None => self.searcher.doc_freq(term),
         }
     }
