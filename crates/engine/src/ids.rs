@@ -29,6 +29,8 @@ pub type AttemptId = Id<AttemptKind>;
 
 /// Identifies a sign-in to the dashboard.
 pub type SessionId = Id<SessionKind>;
+/// Identifies a passkey.
+pub type PasskeyId = Id<PasskeyKind>;
 /// Identifies a one-time link.
 pub type LinkId = Id<LinkKind>;
 /// Identifies a line of the audit log.
@@ -66,6 +68,8 @@ pub enum ReservationKind {}
 pub enum AttemptKind {}
 /// Marks [`SessionId`].
 pub enum SessionKind {}
+/// Marks [`PasskeyId`].
+pub enum PasskeyKind {}
 /// Marks [`LinkId`].
 pub enum LinkKind {}
 /// Marks [`EntryId`].
@@ -107,6 +111,9 @@ impl Kind for AttemptKind {
 }
 impl Kind for SessionKind {
     const PREFIX: &'static str = "ses";
+}
+impl Kind for PasskeyKind {
+    const PREFIX: &'static str = "psk";
 }
 impl Kind for LinkKind {
     const PREFIX: &'static str = "lnk";

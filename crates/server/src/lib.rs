@@ -27,6 +27,7 @@ pub mod site;
 pub mod sources;
 pub mod telemetry;
 mod totp;
+pub mod webauthn;
 pub mod webhooks;
 mod words;
 pub mod worker;

@@ -12,4 +12,5 @@ asking();
 sharedTalk();
 fromHits();
 playing();
+passkeys();
 showQuote(document);

@@ -59,6 +59,24 @@ account-second-on = Ihr Konto fragt nach dem Passwort nach einem Code aus Ihrer 
 account-second-lead = Ein Code aus einer Authentifizierungs-App nach dem Passwort, damit das Passwort allein niemanden einlässt.
 account-change = Ändern
 account-second-set-up = Zweiten Schritt einrichten
+account-passkeys = Passkeys
+account-passkeys-lead = Melden Sie sich mit Fingerabdruck, Gesicht oder PIN Ihres Geräts oder mit einem Sicherheitsschlüssel an, statt mit dem Passwort.
+account-passkeys-count = { $count ->
+        [one] Ihr Konto hat { $count } Passkey, mit dem Sie sich statt mit dem Passwort anmelden können.
+       *[other] Ihr Konto hat { $count } Passkeys, mit denen Sie sich statt mit dem Passwort anmelden können.
+    }
+account-passkeys-manage = Passkeys verwalten
+account-your-passkeys = Ihre Passkeys
+account-no-passkeys = Noch keine Passkeys.
+account-passkey = Passkey
+account-passkey-added = für { $host }, hinzugefügt <time datetime="{ $since-iso }">{ $since }</time>
+account-passkey-used = zuletzt benutzt <time datetime="{ $used-iso }">{ $used }</time>
+account-passkey-add = Passkey hinzufügen
+account-passkey-name-hint = Woran Sie ihn erkennen, zum Beispiel „Arbeitslaptop“.
+account-passkey-remove = Passkey entfernen
+account-passkeys-address = Passkeys funktionieren nur an einer Adresse mit Namen: Öffnen Sie diesen Server unter seinem Namen, nicht unter seiner IP-Adresse.
+account-passkeys-most = Sie haben { $count } Passkeys, so viele, wie ein Konto haben kann. Entfernen Sie einen, um einen anderen hinzuzufügen.
+account-passkeys-missing = Zum Hinzufügen braucht es JavaScript und einen Browser, der Passkeys kennt.
 account-sign-in-with = Anmelden mit { $provider }
 account-connected = Ihr Konto ist verbunden: Sie können sich mit { $provider } anmelden.
 account-your-password = Ihr Passwort

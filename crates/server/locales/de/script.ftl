@@ -39,3 +39,5 @@ script-cost-one = Kosten: { $count } Einheit, { $left } übrig in diesem Monat.
 script-cost-other = Kosten: { $count } Einheiten, { $left } übrig in diesem Monat.
 script-stopped = Angehalten.
 script-took = { $status } in { $count } ms
+script-passkey-known = Dieses Gerät hat schon einen Passkey Ihres Kontos.
+script-passkey-none = Es wurde kein Passkey benutzt: Die Anfrage wurde abgebrochen oder hat zu lange gedauert.

@@ -59,6 +59,24 @@ account-second-on = Your account asks for a code from your authenticator app aft
 account-second-lead = A code from an authenticator app after your password, so that the password alone lets nobody in.
 account-change = Change
 account-second-set-up = Set up a second step
+account-passkeys = Passkeys
+account-passkeys-lead = Sign in with the fingerprint, face or PIN of your device, or with a security key, instead of your password.
+account-passkeys-count = { $count ->
+        [one] Your account has { $count } passkey to sign in with instead of your password.
+       *[other] Your account has { $count } passkeys to sign in with instead of your password.
+    }
+account-passkeys-manage = Manage passkeys
+account-your-passkeys = Your passkeys
+account-no-passkeys = No passkeys yet.
+account-passkey = Passkey
+account-passkey-added = for { $host }, added <time datetime="{ $since-iso }">{ $since }</time>
+account-passkey-used = last used <time datetime="{ $used-iso }">{ $used }</time>
+account-passkey-add = Add a passkey
+account-passkey-name-hint = What you will know it by, such as “Work laptop”.
+account-passkey-remove = Remove a passkey
+account-passkeys-address = Passkeys work only at an address with a name: open this server at its name, not at its IP address.
+account-passkeys-most = You have { $count } passkeys, as many as an account can have. Remove one to add another.
+account-passkeys-missing = Adding one needs JavaScript and a browser that supports passkeys.
 account-sign-in-with = Sign in with { $provider }
 account-connected = Your account is connected: you can sign in with { $provider }.
 account-your-password = Your password

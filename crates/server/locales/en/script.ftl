@@ -39,3 +39,5 @@ script-cost-one = Cost { $count } unit, { $left } left this month.
 script-cost-other = Cost { $count } units, { $left } left this month.
 script-stopped = Stopped.
 script-took = { $status } in { $count } ms
+script-passkey-known = This device already has a passkey of your account.
+script-passkey-none = No passkey was used: the request was cancelled, or took too long.

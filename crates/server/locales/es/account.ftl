@@ -59,6 +59,24 @@ account-second-on = Su cuenta pide un código de su aplicación de autenticació
 account-second-lead = Un código de una aplicación de autenticación después de la contraseña, para que la contraseña sola no deje entrar a nadie.
 account-change = Cambiar
 account-second-set-up = Configurar un segundo paso
+account-passkeys = Llaves de acceso
+account-passkeys-lead = Inicie sesión con la huella, la cara o el PIN de su dispositivo, o con una llave de seguridad, en lugar de la contraseña.
+account-passkeys-count = { $count ->
+        [one] Su cuenta tiene { $count } llave de acceso para iniciar sesión en lugar de la contraseña.
+       *[other] Su cuenta tiene { $count } llaves de acceso para iniciar sesión en lugar de la contraseña.
+    }
+account-passkeys-manage = Administrar llaves de acceso
+account-your-passkeys = Sus llaves de acceso
+account-no-passkeys = Todavía no hay llaves de acceso.
+account-passkey = Llave de acceso
+account-passkey-added = para { $host }, añadida el <time datetime="{ $since-iso }">{ $since }</time>
+account-passkey-used = usada por última vez el <time datetime="{ $used-iso }">{ $used }</time>
+account-passkey-add = Añadir una llave de acceso
+account-passkey-name-hint = Para que la reconozca, por ejemplo «Portátil del trabajo».
+account-passkey-remove = Quitar una llave de acceso
+account-passkeys-address = Las llaves de acceso solo funcionan en una dirección con nombre: abra este servidor por su nombre, no por su dirección IP.
+account-passkeys-most = Tiene { $count } llaves de acceso, el máximo de una cuenta. Quite una para añadir otra.
+account-passkeys-missing = Para añadir una se necesitan JavaScript y un navegador que admita llaves de acceso.
 account-sign-in-with = Iniciar sesión con { $provider }
 account-connected = Su cuenta está vinculada: puede iniciar sesión con { $provider }.
 account-your-password = Su contraseña

@@ -39,3 +39,5 @@ script-cost-one = Costó { $count } unidad; quedan { $left } este mes.
 script-cost-other = Costó { $count } unidades; quedan { $left } este mes.
 script-stopped = Detenido.
 script-took = { $status } en { $count } ms
+script-passkey-known = Este dispositivo ya tiene una llave de acceso de su cuenta.
+script-passkey-none = No se usó ninguna llave de acceso: la petición se canceló o tardó demasiado.

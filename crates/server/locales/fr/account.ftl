@@ -59,6 +59,24 @@ account-second-on = Votre compte demande un code de votre application d’authen
 account-second-lead = Un code d’une application d’authentification après votre mot de passe, pour que le mot de passe seul ne laisse entrer personne.
 account-change = Changer
 account-second-set-up = Configurer une seconde étape
+account-passkeys = Clés d’accès
+account-passkeys-lead = Connectez-vous avec l’empreinte, le visage ou le code PIN de votre appareil, ou avec une clé de sécurité, au lieu du mot de passe.
+account-passkeys-count = { $count ->
+        [one] Votre compte a { $count } clé d’accès pour se connecter au lieu du mot de passe.
+       *[other] Votre compte a { $count } clés d’accès pour se connecter au lieu du mot de passe.
+    }
+account-passkeys-manage = Gérer les clés d’accès
+account-your-passkeys = Vos clés d’accès
+account-no-passkeys = Aucune clé d’accès pour l’instant.
+account-passkey = Clé d’accès
+account-passkey-added = pour { $host }, ajoutée le <time datetime="{ $since-iso }">{ $since }</time>
+account-passkey-used = dernière utilisation le <time datetime="{ $used-iso }">{ $used }</time>
+account-passkey-add = Ajouter une clé d’accès
+account-passkey-name-hint = Pour que vous la reconnaissiez, par exemple « Ordinateur du bureau ».
+account-passkey-remove = Retirer une clé d’accès
+account-passkeys-address = Les clés d’accès ne fonctionnent qu’à une adresse qui a un nom : ouvrez ce serveur par son nom, pas par son adresse IP.
+account-passkeys-most = Vous avez { $count } clés d’accès, le maximum d’un compte. Retirez-en une pour en ajouter une autre.
+account-passkeys-missing = Pour en ajouter une, il faut JavaScript et un navigateur qui prend en charge les clés d’accès.
 account-sign-in-with = Se connecter avec { $provider }
 account-connected = Votre compte est lié : vous pouvez vous connecter avec { $provider }.
 account-your-password = Votre mot de passe

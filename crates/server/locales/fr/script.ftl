@@ -39,3 +39,5 @@ script-cost-one = Coût : { $count } unité, il en reste { $left } ce mois-ci.
 script-cost-other = Coût : { $count } unités, il en reste { $left } ce mois-ci.
 script-stopped = Arrêté.
 script-took = { $status } en { $count } ms
+script-passkey-known = Cet appareil a déjà une clé d’accès de votre compte.
+script-passkey-none = Aucune clé d’accès n’a été utilisée : la demande a été annulée ou a pris trop de temps.

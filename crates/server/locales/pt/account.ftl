@@ -59,6 +59,24 @@ account-second-on = Sua conta pede um código do seu aplicativo autenticador dep
 account-second-lead = Um código de um aplicativo autenticador depois da senha, para que a senha sozinha não deixe ninguém entrar.
 account-change = Alterar
 account-second-set-up = Configurar uma segunda etapa
+account-passkeys = Chaves de acesso
+account-passkeys-lead = Entre com a digital, o rosto ou o PIN do seu dispositivo, ou com uma chave de segurança, em vez da senha.
+account-passkeys-count = { $count ->
+        [one] Sua conta tem { $count } chave de acesso para entrar em vez da senha.
+       *[other] Sua conta tem { $count } chaves de acesso para entrar em vez da senha.
+    }
+account-passkeys-manage = Gerenciar chaves de acesso
+account-your-passkeys = Suas chaves de acesso
+account-no-passkeys = Nenhuma chave de acesso ainda.
+account-passkey = Chave de acesso
+account-passkey-added = para { $host }, adicionada em <time datetime="{ $since-iso }">{ $since }</time>
+account-passkey-used = usada por último em <time datetime="{ $used-iso }">{ $used }</time>
+account-passkey-add = Adicionar uma chave de acesso
+account-passkey-name-hint = Para você a reconhecer, por exemplo “Notebook do trabalho”.
+account-passkey-remove = Remover uma chave de acesso
+account-passkeys-address = Chaves de acesso só funcionam em um endereço com nome: abra este servidor pelo nome, não pelo endereço IP.
+account-passkeys-most = Você tem { $count } chaves de acesso, o máximo de uma conta. Remova uma para adicionar outra.
+account-passkeys-missing = Para adicionar uma é preciso JavaScript e um navegador que aceite chaves de acesso.
 account-sign-in-with = Entrar com { $provider }
 account-connected = Sua conta está conectada: você pode entrar com { $provider }.
 account-your-password = Sua senha

@@ -39,3 +39,5 @@ script-cost-one = Custou { $count } unidade; restam { $left } neste mês.
 script-cost-other = Custou { $count } unidades; restam { $left } neste mês.
 script-stopped = Interrompido.
 script-took = { $status } em { $count } ms
+script-passkey-known = Este dispositivo já tem uma chave de acesso da sua conta.
+script-passkey-none = Nenhuma chave de acesso foi usada: o pedido foi cancelado ou demorou demais.

@@ -16,6 +16,7 @@ const SCRIPT: &[u8] = concat!(
     include_str!("../../assets/script/markdown.js"),
     include_str!("../../assets/script/chat.js"),
     include_str!("../../assets/script/playground.js"),
+    include_str!("../../assets/script/passkeys.js"),
     include_str!("../../assets/script/start.js"),
 )
 .as_bytes();

@@ -25,6 +25,7 @@ mod onetime;
 mod opened;
 mod operator;
 mod page;
+mod passkeys;
 mod permit;
 mod playground;
 mod profile;
@@ -103,6 +104,8 @@ pub const ROUTES: &[Route] = &[
     form("/sign-in", Needs::Nothing, || post(signin::sign_in)),
     page("/sign-in/code", Needs::Nothing, || get(second_step::show)),
     form("/sign-in/code", Needs::Nothing, || post(second_step::sign_in)),
+    form("/sign-in/passkey/begin", Needs::Nothing, || post(passkeys::ask)),
+    form("/sign-in/passkey", Needs::Nothing, || post(passkeys::sign_in)),
     page("/sign-in/oidc", Needs::Nothing, || get(oidc::leave)),
     page("/sign-in/oidc/callback", Needs::Nothing, || get(oidc::come_back)),
     form("/sign-out", Needs::SignedIn, || post(signin::sign_out)),
@@ -193,6 +196,10 @@ pub const ROUTES: &[Route] = &[
     form("/account/second-step/begin", Needs::SignedIn, || post(second_step::begin)),
     form("/account/second-step/confirm", Needs::SignedIn, || post(second_step::confirm)),
     form("/account/second-step/remove", Needs::SignedIn, || post(second_step::remove)),
+    page("/account/passkeys", Needs::SignedIn, || get(passkeys::list)),
+    form("/account/passkeys/begin", Needs::SignedIn, || post(passkeys::begin)),
+    form("/account/passkeys", Needs::SignedIn, || post(passkeys::add)),
+    form("/account/passkeys/remove", Needs::SignedIn, || post(passkeys::remove)),
     form("/account/connect", Needs::SignedIn, || post(oidc::connect)),
     form("/account/sessions/{session_id}/end", Needs::SignedIn, || post(profile::end_session)),
     form("/account/sign-out-everywhere", Needs::SignedIn, || post(profile::sign_out_everywhere)),

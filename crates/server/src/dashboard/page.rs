@@ -137,6 +137,8 @@ fn notice(code: &str) -> Option<&'static str> {
         "profile" => "frame-done-profile",
         "password" => "frame-done-password",
         "second-step-removed" => "frame-done-second-step-removed",
+        "passkey-added" => "frame-done-passkey-added",
+        "passkey-removed" => "frame-done-passkey-removed",
         "session-ended" => "frame-done-session-ended",
         "connected" => "frame-done-connected",
         "confirmed" => "frame-done-confirmed",

@@ -39,6 +39,7 @@ struct ProfilePage {
     since: Moment,
     has_password: bool,
     second_step: bool,
+    passkeys: usize,
     /// What the provider is called, where people can sign in with one, and whether this account can.
     provider: Option<(String, bool)>,
     shortest: usize,
@@ -64,6 +65,7 @@ pub(super) async fn show(State(app): State<App>, who: SignedIn) -> Shown {
         since: Moment::of(user.created_at),
         has_password: stored.is_some_and(|stored| stored.password_hash.is_some()),
         second_step: second_step::confirmed(&app, user.id).await?.is_some(),
+        passkeys: app.catalog.passkeys_of(user.id).await?.len(),
         provider,
         shortest: passwords::SHORTEST,
         languages: UserLanguage::ALL

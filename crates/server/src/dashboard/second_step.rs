@@ -14,7 +14,7 @@ use axum::{
 use engine::{
     Fault, Reason,
     ids::UserId,
-    seams::catalog::{Action, SecondFactor, User},
+    seams::catalog::{Action, SecondFactor, Subject, User},
 };
 use jiff::Timestamp;
 use ring::hmac;
@@ -28,7 +28,7 @@ use super::{
     permit::{SignedIn, Visiting},
     qr::{self, Drawn},
     said::Said,
-    tries::{counted_with, must_know_password, too_many},
+    tries::{counted_with, must_know_password, must_not_wait, too_many},
     visit::{self, Visit},
 };
 use crate::{app::App, http::token, sessions, totp};
@@ -158,10 +158,7 @@ pub(super) async fn sign_in(
         *response.status_mut() = StatusCode::UNAUTHORIZED;
         return Ok(response);
     }
-    // That of the password and this one.
-    for _ in 0..2 {
-        app.catalog.forgive_tries(&subjects).await?;
-    }
+    forgive_both(&app, &subjects).await?;
     let mut response = page::go(next);
     visit::begin(&app, &visit, user.id, &mut response).await?;
     put_cookie(response.headers_mut(), TICKET, "gone", Some(Duration::ZERO));
@@ -249,22 +246,28 @@ pub(super) async fn confirm(State(app): State<App>, who: SignedIn, fields: Field
 
 /// No longer asks for codes. It takes the password and a code, counted like tries to sign in.
 pub(super) async fn remove(State(app): State<App>, who: SignedIn, fields: Fields) -> Shown {
-    let user = who.user();
-    must_know_password(&app, &who, fields.raw("current")).await?;
-    if let Some(factor) = confirmed(&app, user.id).await? {
-        let subjects = counted_with(&app, &who.0, &user.email).await?;
-        if let Some(wait) = app.catalog.count_try(&subjects, Timestamp::now()).await? {
-            return Err(Fault::new(Reason::RateLimitUser, too_many(who.0.words, wait))
-                .retry_after(wait)
-                .into());
-        }
-        if !fits(&app, user.id, &factor, fields.text("code")).await? {
-            return Err(Fault::invalid("code", "the code is wrong, or has already been used").into());
-        }
-        app.catalog.forgive_tries(&subjects).await?;
-    }
-    gone(&app, &who.0, user).await?;
+    must_prove(&app, &who, &fields).await?;
+    gone(&app, &who.0, who.user()).await?;
     Ok(page::go(format!("{HERE}?done=second-step-removed")))
+}
+
+/// Refuses whoever is signed in and does not know the password, or has no code where the account asks for one.
+pub(super) async fn must_prove(app: &App, who: &SignedIn, fields: &Fields) -> Result<(), Fault> {
+    let user = who.user();
+    must_know_password(app, who, fields.raw("current")).await?;
+    let Some(factor) = confirmed(app, user.id).await? else { return Ok(()) };
+    let subjects = counted_with(app, &who.0, &user.email).await?;
+    must_not_wait(app, &who.0, &subjects).await?;
+    if !fits(app, user.id, &factor, fields.text("code")).await? {
+        return Err(Fault::invalid("code", "the code is wrong, or has already been used"));
+    }
+    forgive_both(app, &subjects).await
+}
+
+/// Forgives the try of the password and that of the code.
+async fn forgive_both(app: &App, subjects: &[Subject]) -> Result<(), Fault> {
+    app.catalog.forgive_tries(subjects).await?;
+    app.catalog.forgive_tries(subjects).await
 }
 
 /// Turns it off, and notes that.

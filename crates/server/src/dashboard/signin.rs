@@ -18,7 +18,11 @@ use super::{
     tries::{self, Tried, too_many},
     visit::{self, Visit},
 };
-use crate::{app::App, http::error::Failure};
+use crate::{
+    app::App,
+    http::{error::Failure, origin::Origin},
+    webauthn::Site,
+};
 
 #[derive(Template)]
 #[template(path = "sign_in.html")]
@@ -27,6 +31,8 @@ struct SignInPage {
     email: String,
     next: String,
     wrong: Option<String>,
+    /// Whether browsers have passkeys at this address.
+    passkeys: bool,
     /// What the button for another way in says.
     oidc: Option<String>,
     /// What its address ends with.
@@ -40,7 +46,13 @@ pub(super) struct Next {
     next: Option<String>,
 }
 
-async fn render(app: &App, visit: &Visit, email: &str, next: &str, wrong: Option<String>) -> Shown {
+async fn render(
+    app: &App,
+    visit: &Visit,
+    origin: &Origin,
+    (email, next): (&str, &str),
+    wrong: Option<String>,
+) -> Shown {
     page::show(&SignInPage {
         frame: Frame::new(app, visit, visit.words.text("entry-sign-in"), Place::Outside),
         email: email.to_string(),
@@ -50,6 +62,7 @@ async fn render(app: &App, visit: &Visit, email: &str, next: &str, wrong: Option
         },
         next: page::safe(next),
         wrong,
+        passkeys: Site::of(&origin.to_string()).is_some(),
         oidc: app.oidc.as_ref().map(|provider| provider.label().to_string()),
         not_set_up: !app.catalog.is_set_up().await?,
     })
@@ -59,17 +72,23 @@ async fn render(app: &App, visit: &Visit, email: &str, next: &str, wrong: Option
 pub(super) async fn show(
     State(app): State<App>,
     Visiting(visit): Visiting,
+    origin: Origin,
     Query(query): Query<Next>,
 ) -> Shown {
     let next = query.next.unwrap_or_default();
     if visit.session.is_some() {
         return Ok(page::go(page::safe(&next)));
     }
-    render(&app, &visit, "", &next, None).await
+    render(&app, &visit, &origin, ("", &next), None).await
 }
 
 /// Signs in, or says that the address or the password is wrong, but not which of them.
-pub(super) async fn sign_in(State(app): State<App>, Visiting(visit): Visiting, fields: Fields) -> Shown {
+pub(super) async fn sign_in(
+    State(app): State<App>,
+    Visiting(visit): Visiting,
+    origin: Origin,
+    fields: Fields,
+) -> Shown {
     let (email, next) = (fields.text("email"), fields.text("next"));
     let tried = match email.parse::<Email>() {
         Ok(email) => tries::with_password(&app, &visit, &email, fields.raw("password")).await?,
@@ -89,7 +108,7 @@ pub(super) async fn sign_in(State(app): State<App>, Visiting(visit): Visiting, f
         }
         Tried::TooMany(wait) => (StatusCode::TOO_MANY_REQUESTS, too_many(visit.words, wait), Some(wait)),
     };
-    let mut response = render(&app, &visit, email, next, Some(wrong)).await?;
+    let mut response = render(&app, &visit, &origin, (email, next), Some(wrong)).await?;
     *response.status_mut() = status;
     if let Some(wait) = wait {
         response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(wait.as_secs() + 1));

@@ -58,6 +58,14 @@ pub(super) async fn of_nobody(app: &App, visit: &Visit) -> Result<Tried, Fault> 
     Ok(wait.map_or(Tried::Wrong, Tried::TooMany))
 }
 
+/// Counts a try, or refuses it for as long as those who tried before must wait.
+pub(super) async fn must_not_wait(app: &App, visit: &Visit, subjects: &[Subject]) -> Result<(), Fault> {
+    match app.catalog.count_try(subjects, Timestamp::now()).await? {
+        Some(wait) => Err(Fault::new(Reason::RateLimitUser, too_many(visit.words, wait)).retry_after(wait)),
+        None => Ok(()),
+    }
+}
+
 /// Counts the try first, then compares: however many come at once, each is counted.
 pub(super) async fn with_password(
     app: &App,

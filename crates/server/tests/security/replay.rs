@@ -93,6 +93,7 @@ fn bodies_of_requests_do_not_panic_on_hostile_inputs() {
     replay("documents_body", MANY, bodies::documents_body);
     replay("link_body", MANY, bodies::link_body);
     replay("wire_body", MANY, bodies::wire_body);
+    replay("passkey", MANY, bodies::passkey);
     replay("filter", MANY, inputs::filter);
 }
 

@@ -86,7 +86,8 @@ fn make(transaction: &Transaction<'_>, guest: &Guest, email: &Email, plan: PlanN
 /// proves the address. One that somebody holds is theirs, whatever its address: anybody may have chosen its password.
 /// Only an operator can let it be taken over, and then its holder until now keeps nothing that lets them in.
 fn take_over(transaction: &Transaction<'_>, user: User) -> Result<User, Fault> {
-    let sql = "select 1 from users where id = $1 and password_hash is not null";
+    let sql = "select 1 from users where id = $1 and password_hash is not null
+               union select 1 from passkeys where user_id = $1";
     let held = transaction.first(sql, &[user.id.into()])?.is_some() || has_any(transaction, user.id)?;
     if held && !user.awaits_identity {
         return Err(Fault::new(
@@ -103,7 +104,9 @@ fn take_over(transaction: &Transaction<'_>, user: User) -> Result<User, Fault> {
         let sql = "update keys set revoked_at = $1 where user_id = $2 and revoked_at is null";
         transaction.execute(sql, &[now.into(), user.id.into()])?;
         transaction.execute("delete from one_time_links where made_by = $1", &[user.id.into()])?;
-        for table in ["sessions", "known_places", "identities", "recovery_codes", "second_factors"] {
+        for table in
+            ["sessions", "known_places", "identities", "passkeys", "recovery_codes", "second_factors"]
+        {
             transaction.execute(&format!("delete from {table} where user_id = $1"), &[user.id.into()])?;
         }
     }

@@ -234,14 +234,12 @@ fn stored(transaction: &Transaction<'_>, prefix: &str) -> Result<Option<StoredKe
 /// The secret of a key. A grant's own is half of its refresh tokens, with which nothing can be asked.
 fn secrets(row: &Row) -> Result<Vec<Secret>, Error> {
     if row.is_null(9) {
-        return Ok(vec![Secret { hash: unhex(row.text(2)?)?, until: None }]);
+        return Ok(vec![Secret { hash: hash(row, 2)?, until: None }]);
     }
     let tokens = [10, 12].into_iter().filter(|&at| !row.is_null(at));
-    tokens.map(|at| Ok(Secret { hash: unhex(row.text(at)?)?, until: Some(row.time(at + 1)?) })).collect()
+    tokens.map(|at| Ok(Secret { hash: hash(row, at)?, until: Some(row.time(at + 1)?) })).collect()
 }
 
-fn unhex(text: &str) -> Result<SecretHash, Error> {
-    let byte = |at: usize| text.get(at..at + 2).and_then(|pair| u8::from_str_radix(pair, 16).ok());
-    let bytes: Option<Vec<u8>> = (0..text.len()).step_by(2).map(byte).collect();
-    bytes.and_then(|bytes| bytes.try_into().ok()).ok_or_else(|| Error::Corrupt("secret_hash".into()))
+fn hash(row: &Row, column: usize) -> Result<SecretHash, Error> {
+    row.bytes(column)?.try_into().map_err(|_| Error::Corrupt("secret_hash".into()))
 }

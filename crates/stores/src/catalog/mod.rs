@@ -22,6 +22,7 @@ mod language;
 mod migrations;
 mod nodes;
 mod onetime;
+mod passkeys;
 mod postgres;
 mod questions;
 mod reindex;

@@ -266,7 +266,7 @@ fn take(
         }
         Purpose::Reset { user, .. } => {
             set_up_account(transaction, user, &newcomer)?;
-            for table in ["sessions", "known_places", "one_time_links"] {
+            for table in ["sessions", "known_places", "one_time_links", "passkeys"] {
                 transaction.execute(&format!("delete from {table} where user_id = $1"), &[user.into()])?;
             }
             Ok(user)

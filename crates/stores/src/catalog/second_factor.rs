@@ -80,12 +80,9 @@ impl SecondFactors for Sql {
 }
 
 fn read(row: &Row) -> Result<SecondFactor, Error> {
-    let text = row.text(0)?;
-    let byte = |at: usize| text.get(at * 2..at * 2 + 2).and_then(|pair| u8::from_str_radix(pair, 16).ok());
-    let secret: Option<Vec<u8>> = (0..SECRET_BYTES).map(byte).collect();
-    let secret = secret.and_then(|bytes| bytes.try_into().ok());
+    let secret = row.bytes(0)?.try_into();
     Ok(SecondFactor {
-        secret: secret.ok_or_else(|| Error::Corrupt("the secret of a second factor".into()))?,
+        secret: secret.map_err(|_| Error::Corrupt("the secret of a second factor".into()))?,
         confirmed: row.integer(1)? == 1,
         recovery_codes: row.integer(2)?.try_into().unwrap_or(0),
     })

@@ -86,6 +86,14 @@ impl Row {
         }
     }
 
+    /// A text column of hexadecimal digits.
+    pub(crate) fn bytes(&self, column: usize) -> Result<Vec<u8>, Error> {
+        let text = self.text(column)?;
+        let byte = |at: usize| text.get(at..at + 2).and_then(|pair| u8::from_str_radix(pair, 16).ok());
+        let bytes: Option<Vec<u8>> = (0..text.len()).step_by(2).map(byte).collect();
+        bytes.ok_or_else(|| Error::Corrupt(format!("column {column} holds no bytes")))
+    }
+
     pub(crate) fn is_null(&self, column: usize) -> bool {
         self.0[column] == Value::Null
     }

@@ -14,6 +14,7 @@ mod keys;
 mod language;
 mod nodes;
 mod onetime;
+mod passkeys;
 mod questions;
 mod reindex;
 mod retention;
@@ -45,6 +46,7 @@ pub use nodes::{Change, Claim, Held, Nodes};
 pub use onetime::{
     Inviters, MostInvitations, NewOneTimeLink, Newcomer, OneTimeLink, OneTimeLinks, Purpose, Wanted,
 };
+pub use passkeys::{Challenge, MOST_PASSKEYS, NewPasskey, Passkey, PasskeyName, Passkeys};
 pub use questions::{
     LOW_SCORE, NewQuestion, Outcome, Question, QuestionId, QuestionQuery, Questions, Rating, Trouble,
 };
@@ -82,6 +84,7 @@ pub trait Catalog:
     + Sessions
     + SignIns
     + SecondFactors
+    + Passkeys
     + OneTimeLinks
     + Audit
     + Nodes
@@ -110,6 +113,7 @@ impl<T> Catalog for T where
         + Sessions
         + SignIns
         + SecondFactors
+        + Passkeys
         + OneTimeLinks
         + Audit
         + Nodes

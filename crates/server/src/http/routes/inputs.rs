@@ -19,7 +19,10 @@ use super::{
     search::SearchBody,
     usage::UsageQuery,
 };
-use crate::http::{body, form::Form, query};
+use crate::{
+    http::{body, form::Form, query},
+    webauthn::{self, Signed, Site},
+};
 
 /// The boundary of the forms that [`form`] reads.
 const BOUNDARY: &str = "XB";
@@ -55,6 +58,20 @@ pub fn wire_body(bytes: &[u8]) {
     let _ = dify::read(bytes);
     openai::read(bytes);
     mcp::read(bytes);
+}
+
+/// What a browser says of a passkey: of a new one, and of one that signed.
+pub fn passkey(bytes: &[u8]) {
+    let site = Site { host: "quire.example.org".into(), origin: "https://quire.example.org".into() };
+    let asked = |kind: &str| {
+        format!(r#"{{"type":"webauthn.{kind}","challenge":"","origin":"{}"}}"#, site.origin).into_bytes()
+    };
+    let _ = webauthn::register(&site, bytes, bytes, |_| Some(()));
+    let Ok((made, ())) = webauthn::register(&site, &asked("create"), bytes, |_| Some(())) else { return };
+    assert!((16..1024).contains(&made.credential.len()) && made.public_key.len() < bytes.len());
+    let signed =
+        Signed { client_data: asked("get"), authenticator_data: bytes.into(), signature: bytes.into() };
+    let _ = webauthn::verify(&site, &made.public_key, &signed, |_| Some(()));
 }
 
 /// What stands behind the question mark of a URL, for each operation that takes something there.

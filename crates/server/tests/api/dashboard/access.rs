@@ -133,7 +133,8 @@ async fn state(app: &TestApp) -> String {
         let keys = app.catalog.keys(Some(user.id)).await.unwrap();
         let keys: Vec<_> = keys.iter().map(|key| (&key.prefix, key.revoked_at)).collect();
         let sessions = app.catalog.sessions_of(user.id, Timestamp::now()).await.unwrap().len();
-        text += &format!("{stored:?} {keys:?} {sessions}\n");
+        let passkeys = app.catalog.passkeys_of(user.id).await.unwrap();
+        text += &format!("{stored:?} {keys:?} {sessions} {passkeys:?}\n");
     }
     text + &format!("{:?}", app.catalog.plans().await.unwrap())
 }

@@ -4,6 +4,7 @@ mod access;
 mod asking;
 mod flows;
 mod identity;
+mod passkeys;
 mod provider;
 mod reading;
 mod second_step;

@@ -13,7 +13,9 @@ use engine::{
 use super::{
     Fresh,
     dashboard::{DAY, at, session},
-    fresh, manage, own, reason,
+    fresh, manage, own,
+    passkeys::added,
+    reason,
 };
 
 fn link(purpose: Purpose, token: TokenHash, made_by: Option<&User>) -> NewOneTimeLink {
@@ -138,6 +140,7 @@ async fn a_new_password_by_link_ends_all_sign_ins() {
     let ada = fresh.user("ada@example.org").await;
     let catalog = &fresh.catalog;
     catalog.begin_session(session(&ada, [7; 32])).await.unwrap();
+    added(&fresh, ada.id, 1, 0).await;
     let reset = Purpose::Reset { user: ada.id, email: ada.email.clone() };
     let operator = fresh.operator().await;
     catalog.add_link(link(reset, [1; 32], Some(&operator))).await.unwrap();
@@ -145,6 +148,10 @@ async fn a_new_password_by_link_ends_all_sign_ins() {
     assert!(catalog.session(&[7; 32], at(1), at(-1)).await.unwrap().is_none());
     let stored = catalog.stored_sign_in(&ada.email).await.unwrap().unwrap();
     assert_eq!(stored.password_hash.as_deref(), Some("new"));
+    assert!(
+        catalog.passkeys_of(ada.id).await.unwrap().is_empty(),
+        "whoever made one may not be who has the link"
+    );
 }
 
 #[tokio::test]
@@ -286,6 +293,7 @@ async fn a_provider_never_opens_an_account_that_somebody_else_holds() {
     let here = catalog.begin_session(session(&held, [1; 32])).await.unwrap();
     catalog.set_password(held.id, "of somebody else".into(), here).await.unwrap();
     let key = fresh.key_of(&held, None).await;
+    added(&fresh, held.id, 1, 0).await;
     let victim = || guest("victim", Some("victim@example.org"));
     assert_eq!(reason(admit(victim(), true).await), Some(Reason::RoleInsufficient), "it has a password");
     assert_eq!(reason(admit(guest("x", None), true).await), Some(Reason::RoleInsufficient), "no address");
@@ -296,6 +304,7 @@ async fn a_provider_never_opens_an_account_that_somebody_else_holds() {
     assert!(catalog.session(&[1; 32], at(1), at(-1)).await.unwrap().is_none());
     assert_eq!(catalog.stored_sign_in(&user.email).await.unwrap().unwrap().password_hash, None);
     assert_eq!(catalog.stored_key(&key).await.unwrap().unwrap().state, KeyState::Revoked);
+    assert!(catalog.passkeys_of(held.id).await.unwrap().is_empty());
     assert_eq!(admit(victim(), false).await.unwrap().id, held.id, "the same the next time");
     // Somebody else to whom the provider gave the same address since is somebody else.
     let later = guest("successor", Some("victim@example.org"));
@@ -309,6 +318,10 @@ async fn a_provider_never_opens_an_account_that_somebody_else_holds() {
         KeyState::Active,
         "its operator made it"
     );
+    let by_passkey = fresh.user("keyed@example.org").await;
+    added(&fresh, by_passkey.id, 2, 0).await;
+    let refused = admit(guest("keyed", Some("keyed@example.org")), true).await;
+    assert_eq!(reason(refused), Some(Reason::RoleInsufficient), "it has a passkey");
     catalog.set_user_disabled(unheld.id, true).await.unwrap();
     assert_eq!(reason(admit(guest("new", None), true).await), Some(Reason::RoleInsufficient), "switched off");
 }

@@ -11,6 +11,7 @@ mod grants;
 mod identity;
 mod language;
 mod nodes;
+mod passkeys;
 mod questions;
 mod retention;
 mod second_factor;
