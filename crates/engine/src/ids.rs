@@ -49,6 +49,10 @@ pub type SourceId = Id<SourceKind>;
 pub type UploadId = Id<UploadKind>;
 /// Identifies a conversation with a box.
 pub type ConversationId = Id<ConversationKind>;
+/// Identifies a question of an evaluation set.
+pub type EvaluationQuestionId = Id<EvaluationQuestionKind>;
+/// Identifies an evaluation of a box.
+pub type EvaluationRunId = Id<EvaluationRunKind>;
 /// Identifies a program that has registered itself.
 pub type ClientId = Id<ClientKind>;
 /// Identifies files that were put into a box together.
@@ -86,6 +90,10 @@ pub enum SourceKind {}
 pub enum UploadKind {}
 /// Marks [`ConversationId`].
 pub enum ConversationKind {}
+/// Marks [`EvaluationQuestionId`].
+pub enum EvaluationQuestionKind {}
+/// Marks [`EvaluationRunId`].
+pub enum EvaluationRunKind {}
 /// Marks [`ClientId`].
 pub enum ClientKind {}
 /// Marks [`BatchId`].
@@ -138,6 +146,12 @@ impl Kind for UploadKind {
 }
 impl Kind for ConversationKind {
     const PREFIX: &'static str = "cnv";
+}
+impl Kind for EvaluationQuestionKind {
+    const PREFIX: &'static str = "evq";
+}
+impl Kind for EvaluationRunKind {
+    const PREFIX: &'static str = "evr";
 }
 impl Kind for ClientKind {
     const PREFIX: &'static str = "cli";

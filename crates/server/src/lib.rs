@@ -9,6 +9,7 @@ pub mod config;
 pub mod dashboard;
 pub mod docs;
 pub mod doctor;
+mod evaluation;
 mod following;
 mod html;
 pub mod http;

@@ -13,4 +13,5 @@ sharedTalk();
 fromHits();
 playing();
 passkeys();
+evaluating();
 showQuote(document);

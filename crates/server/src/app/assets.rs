@@ -17,6 +17,7 @@ const SCRIPT: &[u8] = concat!(
     include_str!("../../assets/script/chat.js"),
     include_str!("../../assets/script/playground.js"),
     include_str!("../../assets/script/passkeys.js"),
+    include_str!("../../assets/script/evaluation.js"),
     include_str!("../../assets/script/start.js"),
 )
 .as_bytes();

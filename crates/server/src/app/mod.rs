@@ -4,6 +4,7 @@
 
 pub mod about;
 pub mod assets;
+pub mod evaluations;
 pub mod failures;
 pub mod guard;
 pub mod identities;
@@ -27,6 +28,7 @@ use tokio_util::sync::CancellationToken;
 use self::{
     about::About,
     assets::Assets,
+    evaluations::Evaluations,
     failures::Failures,
     guard::Guard,
     identities::Identities,
@@ -76,6 +78,8 @@ pub struct Parts {
     pub recent_queries: RecentQueries,
     /// Questions that went wrong, and those that can be rated.
     pub questions: Questions,
+    /// Evaluations in progress.
+    pub evaluations: Evaluations,
     /// Signs download links.
     pub link_secret: Vec<u8>,
     /// Counts requests.

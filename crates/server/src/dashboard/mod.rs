@@ -13,6 +13,7 @@ mod consent;
 mod conversations;
 mod cookies;
 mod csrf;
+mod evaluation;
 mod fields;
 mod file;
 mod files;
@@ -143,6 +144,17 @@ pub const ROUTES: &[Route] = &[
     form("/boxes/{box_id}/chat", Needs::Reading, || post(chat::ask)),
     form("/boxes/{box_id}/rate", Needs::Reading, || post(chat::rate)),
     page("/boxes/{box_id}/questions", Needs::Managing, || get(questions::list)),
+    page("/boxes/{box_id}/evaluation", Needs::Managing, || get(evaluation::show)),
+    form("/boxes/{box_id}/evaluation", Needs::Managing, || post(evaluation::add)),
+    form("/boxes/{box_id}/evaluation/import", Needs::Managing, || post(evaluation::import)),
+    page("/boxes/{box_id}/evaluation/export", Needs::Managing, || get(evaluation::export)),
+    form("/boxes/{box_id}/evaluation/run", Needs::Managing, || post(evaluation::start)),
+    form("/boxes/{box_id}/evaluation/questions/{question_id}/change", Needs::Managing, || {
+        post(evaluation::change)
+    }),
+    form("/boxes/{box_id}/evaluation/questions/{question_id}/remove", Needs::Managing, || {
+        post(evaluation::remove)
+    }),
     page("/boxes/{box_id}/chat/{conversation_id}", Needs::Reading, || get(chat::continued)),
     form("/boxes/{box_id}/conversations", Needs::Reading, || post(conversations::keep)),
     form("/boxes/{box_id}/conversations/{conversation_id}/rename", Needs::Reading, || {

@@ -125,6 +125,8 @@ fn notice(code: &str) -> Option<&'static str> {
         "shared" => "frame-done-shared",
         "unshared" => "frame-done-unshared",
         "conversation-deleted" => "frame-done-conversation-deleted",
+        "expected" => "frame-done-expected",
+        "question-removed" => "frame-done-question-removed",
         "left" => "frame-done-left",
         "withdrawn" => "frame-done-withdrawn",
         "file-changed" => "frame-done-file-changed",

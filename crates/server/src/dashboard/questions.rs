@@ -1,6 +1,6 @@
 //! The questions that a box did not answer well: alike ones together, and as a set to measure with.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use askama::Template;
 use axum::extract::{Query, State};
@@ -14,6 +14,7 @@ use serde_json::json;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::{
+    evaluation,
     page::{self, Frame, Shown},
     permit::{Here, InBox},
     show::Moment,
@@ -30,6 +31,9 @@ const STEM: usize = 6;
 /// Questions that ask the same, by the latest of them.
 struct Asked {
     text: String,
+    /// Whether the evaluation set has it, and whether nothing answers it as far as is known.
+    in_set: bool,
+    unanswerable: bool,
     /// How it went: a class, and a text.
     outcome: (&'static str, &'static str),
     /// In how many ways else it was put, at most a few.
@@ -62,6 +66,11 @@ impl Group {
         weight(self.gist.intersection(gist)) >= ALIKE * weight(self.gist.union(gist))
     }
 
+    /// Whether nothing was found, and nobody said that there is something: whoever disliked that knows better.
+    fn is_unanswerable(&self) -> bool {
+        (self.questions[0].outcome, self.questions[0].rating) == (Outcome::Unanswered, None)
+    }
+
     fn times(&self) -> u64 {
         self.questions.iter().map(|question| question.count).sum()
     }
@@ -90,10 +99,12 @@ fn outcome(question: &Question) -> (&'static str, &'static str) {
 }
 
 impl Asked {
-    fn of(words: Words, group: &Group) -> Self {
+    fn of(words: Words, group: &Group, set: &HashSet<String>) -> Self {
         let latest = &group.questions[0];
         Asked {
             text: latest.text.clone(),
+            in_set: group.questions.iter().any(|question| set.contains(&question.text)),
+            unanswerable: group.is_unanswerable(),
             outcome: outcome(latest),
             others: group.questions[1..].iter().map(|question| question.text.clone()).collect(),
             comments: group.questions.iter().filter_map(|question| question.comment.clone()).collect(),
@@ -109,10 +120,9 @@ fn evaluation_set(groups: &[Group]) -> String {
     let line = |group: &Group| {
         let latest = &group.questions[0];
         let mut line = json!({"question": latest.text, "asked": group.times()});
-        // Whoever disliked that nothing was found knows better.
-        match (latest.outcome, latest.rating) {
-            (Outcome::Unanswered, None) => line["unanswerable"] = json!(true),
-            _ => line["answer"] = json!(""),
+        match group.is_unanswerable() {
+            true => line["unanswerable"] = json!(true),
+            false => line["answer"] = json!(""),
         }
         format!("{line}\n")
     };
@@ -160,10 +170,14 @@ pub(super) async fn list(State(app): State<App>, at: InBox<Managing>, Query(want
     let questions = app.catalog.questions(&at.right, query).await?;
     let more = questions.len() >= MOST as usize;
     let (groups, words) = (grouped(questions), at.who.0.words);
+    let set = app.catalog.evaluation_set(&at.right).await?;
+    let set = set.into_iter().map(|question| question.text).collect();
+    let mut frame = Frame::in_box(&app, &at.who.0, "frame-questions", &at.here.name);
+    frame.notice = evaluation::just_added(&at.who.0).or(frame.notice);
     page::show(&QuestionsPage {
-        frame: Frame::in_box(&app, &at.who.0, "frame-questions", &at.here.name),
+        frame,
         outcome,
-        asked: groups.iter().map(|group| Asked::of(words, group)).collect(),
+        asked: groups.iter().map(|group| Asked::of(words, group, &set)).collect(),
         evaluation_set: evaluation_set(&groups),
         kept: app.questions.are_kept().then_some(app.config.questions.days),
         more,

@@ -33,6 +33,8 @@ pub(super) enum Said {
     Codes(Vec<String>),
     /// The secret of a webhook.
     Secret(String),
+    /// So many questions were put into the evaluation set.
+    InSet(u64),
     /// Several files were labelled.
     Labelled(usize),
     /// Several files are read again.

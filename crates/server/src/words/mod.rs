@@ -22,7 +22,7 @@ macro_rules! files {
         &[$(include_str!(concat!("../../locales/", $language, "/", $file, ".ftl"))),*]
     };
     ($language:literal) => {
-        files!($language: "frame" "entry" "boxes" "files" "asking" "account" "operator" "script")
+        files!($language: "frame" "entry" "boxes" "files" "asking" "measuring" "account" "operator" "script")
     };
 }
 

@@ -62,7 +62,8 @@ fn source(folder: &str, ending: &str) -> String {
 
 /// The texts in double quotes that look like keys.
 fn quoted_keys(source: &str) -> BTreeSet<&str> {
-    let areas = ["frame-", "entry-", "boxes-", "files-", "asking-", "account-", "operator-", "script-"];
+    let areas =
+        ["frame-", "entry-", "boxes-", "files-", "asking-", "measuring-", "account-", "operator-", "script-"];
     source
         .split('"')
         .filter(|text| areas.iter().any(|area| text.starts_with(area)))

@@ -11,6 +11,7 @@ mod conversations;
 mod copy;
 mod database;
 mod deletion;
+mod evaluation;
 mod files;
 mod filtered;
 mod grants;

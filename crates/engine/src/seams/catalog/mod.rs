@@ -6,6 +6,7 @@ mod audit;
 mod boxes;
 mod conversations;
 mod deletion;
+mod evaluation;
 mod files;
 mod filter;
 mod grants;
@@ -33,6 +34,10 @@ pub use audit::{Action, Audit, AuditPage, Entry, NewEntry};
 pub use boxes::{BoxName, BoxRecord, BoxTotals, Boxes, Member};
 pub use conversations::{ConversationRecord, Conversations, NewTurn, SharedConversation, Turn};
 pub use deletion::{Deletion, Deletions};
+pub use evaluation::{
+    DETAILED_RUNS, EvaluationQuestion, EvaluationRun, Evaluations, Figures, MOST_QUESTIONS, MOST_RUNS,
+    NewEvaluationQuestion, NewEvaluationRun,
+};
 pub use files::{
     CursorValue, Extent, FileChanges, FileCursor, FileName, FilePage, FileProgress, FileQuery, FileRecord,
     FileStatus, Files, NewFile, SortKey, UploadOutcome, Uploaded,
@@ -92,6 +97,7 @@ pub trait Catalog:
     + Questions
     + Sources
     + Conversations
+    + Evaluations
 {
 }
 
@@ -121,5 +127,6 @@ impl<T> Catalog for T where
         + Questions
         + Sources
         + Conversations
+        + Evaluations
 {
 }

@@ -4,7 +4,7 @@ use engine::Fault;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::{Api, Eval, Global, ask, output, questions::Question};
+use super::{Api, Eval, Global, Question, Target, ask, output};
 
 /// Questions that are written at most; more than anybody looks through.
 const MOST: usize = 1_000;
@@ -23,7 +23,7 @@ pub(super) async fn write(global: &Global, api: &Api, box_id: &str, eval: &Eval)
         if entry["outcome"] == "unanswered" {
             line["unanswerable"] = json!(true);
         } else {
-            let question = Question { text, relevant: Vec::new(), facts: Vec::new(), unanswerable: false };
+            let question = Question { text, ..Question::default() };
             let found = ask(api, box_id, &eval.how, question).await?.found;
             line["relevant"] = found.iter().take(1).map(place).collect();
         }
@@ -39,7 +39,7 @@ pub(super) async fn write(global: &Global, api: &Api, box_id: &str, eval: &Eval)
     Ok(())
 }
 
-fn place(target: &super::Target) -> Value {
+fn place(target: &Target) -> Value {
     json!({"file": target.file, "page": target.page})
 }
 

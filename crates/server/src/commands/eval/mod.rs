@@ -3,27 +3,23 @@
 mod answers;
 mod log;
 mod measures;
-mod questions;
 mod report;
 
-use std::{
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::path::{Path, PathBuf};
 
 use clap::Args;
-use engine::Fault;
-use serde_json::Value;
+use engine::{Fault, Reason};
 
-use self::{
-    measures::Summary,
-    questions::{Question, Target},
-};
 use super::{
     Global,
     client::{Api, Connection},
     local, output,
     search::How,
+};
+use crate::evaluation::{
+    answers as answered,
+    questions::{self, Question, Target},
+    searches::{Outcome, Summary, once},
 };
 
 #[derive(Args)]
@@ -60,22 +56,13 @@ With --answers a line says what the answer must say, or that there is none; each
   {\"question\": \"Who pays?\", \"answer\": [\"the buyer\", \"the customer\"]}
   {\"question\": \"Who founded the company?\", \"unanswerable\": true}";
 
-/// The result of one question.
-struct Outcome {
-    question: Question,
-    /// What was found, best first, each place once.
-    found: Vec<Target>,
-    took: Duration,
-    units: u64,
-}
-
 pub(super) async fn run(global: &Global, eval: Eval) -> Result<(), Fault> {
     let api = eval.connection.open(global)?;
     if eval.from_log {
         let box_id = api.find_box(&eval.r#box).await?;
         return log::write(global, &api, &box_id, &eval).await;
     }
-    let questions = questions::read(&eval.questions, eval.answers)?;
+    let questions = read(&eval.questions, eval.answers)?;
     let box_id = api.find_box(&eval.r#box).await?;
     let doing = if eval.answers { "Asking" } else { "Searching" };
     let bar = output::started(global.json, output::bar(doing, "questions"));
@@ -86,7 +73,7 @@ pub(super) async fn run(global: &Global, eval: Eval) -> Result<(), Fault> {
             outcomes.push(answers::ask(&api, &box_id, question).await?);
             bar.inc(1);
         }
-        let summary = answers::Summary::of(&outcomes);
+        let summary = answered::Summary::of(&outcomes);
         (answers::html(&eval.r#box, &summary, &outcomes), summary.json(), summary.table())
     } else {
         let mut outcomes = Vec::with_capacity(questions.len());
@@ -105,6 +92,19 @@ pub(super) async fn run(global: &Global, eval: Eval) -> Result<(), Fault> {
     Ok(())
 }
 
+/// Reads a file of questions, for searches or for answers.
+fn read(path: &Path, answers: bool) -> Result<Vec<Question>, Fault> {
+    let wrong = |cause: String| Fault::new(Reason::InvalidParameter, format!("{}: {cause}", path.display()));
+    let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
+    let mut questions = questions::read(&text, answers).map_err(wrong)?;
+    // A search always finds something.
+    questions.retain(|question| answers || !question.unanswerable);
+    if questions.is_empty() {
+        return Err(wrong("holds no question".into()));
+    }
+    Ok(questions)
+}
+
 fn write(path: &Path, text: &str) -> Result<(), Fault> {
     std::fs::write(path, text)
         .map_err(|error| local(anyhow::anyhow!("cannot write {}: {error}", path.display())))
@@ -113,19 +113,8 @@ fn write(path: &Path, text: &str) -> Result<(), Fault> {
 async fn ask(api: &Api, box_id: &str, how: &How, question: Question) -> Result<Outcome, Fault> {
     let path = format!("/boxes/{box_id}/retrieve-documents");
     let (data, took) = api.post_timed(&path, &how.body(&question.text)).await?;
-    let passages = data["documents"][0]["documents"].as_array().cloned().unwrap_or_default();
-    let mut found: Vec<Target> = Vec::new();
-    for passage in &passages {
-        let target = Target::found(passage);
-        if !found.contains(&target) {
-            found.push(target);
-        }
-    }
+    let passages = data["documents"][0]["documents"].as_array();
+    let found = once(passages.into_iter().flatten().map(Target::found));
     let units = data["usage"]["intelligence_units_consumed"].as_u64().unwrap_or(0);
     Ok(Outcome { question, found, took, units })
-}
-
-/// A number of a JSON object, or nothing.
-fn number(value: &Value, name: &str) -> Option<f64> {
-    value.get(name).and_then(Value::as_f64)
 }

@@ -2,11 +2,10 @@
 
 use std::{fmt::Write, time::Duration};
 
-use super::{
-    Outcome,
-    measures::{self, DEPTHS, Summary},
+use crate::{
+    evaluation::searches::{self, DEPTHS, Outcome, Summary},
+    html::escaped,
 };
-use crate::html::escaped;
 
 const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#1d2433;background:#fff}
 h1,h2{font-weight:600}table{border-collapse:collapse}td,th{padding:.3rem .8rem;border-bottom:1px solid #d9dee8;text-align:left;vertical-align:top}
@@ -47,7 +46,7 @@ pub(super) fn html(name: &str, summary: &Summary, outcomes: &[Outcome]) -> Strin
     for outcome in outcomes {
         let wanted: Vec<String> = outcome.question.relevant.iter().map(|t| escaped(&t.to_string())).collect();
         let found: Vec<String> = outcome.found.iter().take(3).map(|t| escaped(&t.to_string())).collect();
-        let rank = measures::first(outcome);
+        let rank = searches::first(outcome);
         let shown = rank.map_or("<span class=\"miss\">not found</span>".into(), |rank| rank.to_string());
         let _ = write!(
             page,
@@ -64,9 +63,9 @@ pub(super) fn html(name: &str, summary: &Summary, outcomes: &[Outcome]) -> Strin
 
 /// How often the first right place stood at each rank.
 fn ranks(outcomes: &[Outcome]) -> Vec<(String, f64)> {
-    let count = |rank: Option<usize>| outcomes.iter().filter(|o| measures::first(o) == rank).count() as f64;
+    let count = |rank: Option<usize>| outcomes.iter().filter(|o| searches::first(o) == rank).count() as f64;
     let mut bars: Vec<(String, f64)> = (1..=10).map(|rank| (rank.to_string(), count(Some(rank)))).collect();
-    bars.push(("none".into(), outcomes.iter().filter(|o| measures::first(o).is_none()).count() as f64));
+    bars.push(("none".into(), outcomes.iter().filter(|o| searches::first(o).is_none()).count() as f64));
     bars
 }
 

@@ -3,7 +3,7 @@
 use engine::{
     access::{Managing, Role, Writing},
     ids::WebhookId,
-    seams::catalog::{NewOneTimeLink, NewTurn, Purpose},
+    seams::catalog::{NewEvaluationQuestion, NewOneTimeLink, NewTurn, Purpose},
 };
 use jiff::Timestamp;
 use reqwest::Method;
@@ -79,9 +79,15 @@ async fn fixture(app: &TestApp) -> (Things, Vec<Trier>) {
     let reading = *Writing::for_operator(box_id).reading();
     let conversation = app.catalog.add_turn(&reading, owner, None, turn).await.unwrap().unwrap().id;
     app.catalog.share_conversation(&reading, owner, conversation, true).await.unwrap();
+    let managing = Managing::for_operator(box_id);
+    let measured =
+        NewEvaluationQuestion { text: "Is the secret kept in Lyon?".into(), expected: "{}".into() };
+    app.catalog.add_evaluation_questions(&managing, vec![measured]).await.unwrap();
+    let measured = app.catalog.evaluation_set(&managing).await.unwrap()[0].id;
     let things = Things {
         replacements: vec![
             ("{conversation_id}", conversation.to_string()),
+            ("{question_id}", measured.to_string()),
             ("{box_id}", box_id.to_string()),
             ("{file_id}", file),
             ("{number}", "1".into()),
@@ -126,7 +132,9 @@ async fn state(app: &TestApp) -> String {
         let members = app.catalog.members(managing.reading()).await.unwrap();
         let links = app.catalog.links_to_box(&managing, Timestamp::now()).await.unwrap();
         let totals = app.catalog.totals(&[*Writing::for_operator(record.id).reading()]).await.unwrap();
-        text += &format!("{record:?} {members:?} {} {totals:?}\n", links.len());
+        let measured = app.catalog.evaluation_set(&managing).await.unwrap();
+        let runs = app.catalog.evaluation_runs(&managing).await.unwrap();
+        text += &format!("{record:?} {members:?} {} {totals:?} {measured:?} {runs:?}\n", links.len());
     }
     for user in app.catalog.users().await.unwrap() {
         let stored = app.catalog.stored_sign_in(&user.email).await.unwrap();
@@ -191,6 +199,9 @@ fn forged(token: &str) -> Vec<(&str, &str)> {
         ("action", "delete"),
         ("confirm", "papers"),
         ("query", "secret"),
+        ("question", "Where is it?"),
+        ("facts", "Paris"),
+        ("lines", "{\"question\": \"Where is it?\", \"answer\": \"Paris\"}"),
     ]
 }
 

@@ -7,6 +7,7 @@ mod conversations;
 mod cut;
 mod dashboard;
 mod deletion;
+mod evaluation;
 mod grants;
 mod identity;
 mod language;

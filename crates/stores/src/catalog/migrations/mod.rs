@@ -37,6 +37,7 @@ const STEPS: &[Step] = &[
     Step::adding(include_str!("20261205_shared_conversations.sql")),
     Step::adding(include_str!("20261206_user_language.sql")),
     Step::adding(include_str!("20261207_origins.sql")),
+    Step::adding(include_str!("20261208_evaluation.sql")),
     Step::adding(include_str!("20261209_passkeys.sql")),
 ];
 
