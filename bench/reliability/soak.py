@@ -5,8 +5,9 @@
 
 Uploads, searches, asks, reads and deletes all the time, such that the number of files stays the same after a warm-up; restarts the server
 every half hour. Every minute is a row of the report. Ends with 1 if, between the first and the last quarter after the warm-up, memory
-grew by more than 50 MB, handles by more than 20, the data folder by more than a tenth, or a median latency by more than half; or if
-anything that was asked failed. Needs target/release/quire (or QUIRE_BINARY)."""
+grew by more than 50 MB, handles by more than 20, originals and index by more than a tenth, or a median latency by more than half; or if
+anything that was asked failed. The catalog is shown apart: it grows by the lines of the audit log and by questions that went wrong, until
+those are as old or as many as are kept. Needs target/release/quire (or QUIRE_BINARY)."""
 
 import argparse
 import collections
@@ -100,7 +101,8 @@ def size(folder):
 def look(server, use, minute):
     pid = server.process.pid
     return {"minute": minute, "memory_mb": server.memory_kb() / 1024, "handles": len(os.listdir(f"/proc/{pid}/fd")),
-            "disk_mb": round(size(server.data), 1), "files": len(use.files), "ms": use.take()}
+            "disk_mb": round(size(server.data / "index") + size(server.data / "blobs"), 1),
+            "catalog_mb": round(size(server.data) - size(server.data / "index") - size(server.data / "blobs"), 1), "files": len(use.files), "ms": use.take()}
 
 
 def quarter(rows, last):
@@ -127,10 +129,11 @@ def judge(rows, failed):
 
 def picture(rows, path):
     """Small multiples, one line each, over the minutes."""
-    lines = {"memory, MB": lambda row: row["memory_mb"], "handles": lambda row: row["handles"], "data folder, MB": lambda row: row["disk_mb"],
+    lines = {"memory, MB": lambda row: row["memory_mb"], "handles": lambda row: row["handles"], "originals and index, MB": lambda row: row["disk_mb"],
+             "catalog, MB": lambda row: row["catalog_mb"],
              "search p50, ms": lambda row: row["ms"].get("search", {}).get("p50"), "search p99, ms": lambda row: row["ms"].get("search", {}).get("p99"),
              "chat p50, ms": lambda row: row["ms"].get("chat", {}).get("p50"), "upload p50, ms": lambda row: row["ms"].get("upload", {}).get("p50")}
-    width, height, left, top = 720, 84, 130, 16
+    width, height, left, top = 740, 84, 180, 16
     end = max(row["minute"] for row in rows) or 1
     parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {len(lines) * height + 30}" font-family="sans-serif" font-size="12">',
              '<rect width="100%" height="100%" fill="#fff"/>']
