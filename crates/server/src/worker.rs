@@ -88,7 +88,7 @@ async fn give_back(library: &Library, job: &Job, worker: &str) {
 async fn work_or_panic(library: &Arc<Library>, ingest: &Ingest, job: &Job, worker: &str) {
     if AssertUnwindSafe(work(library, ingest, job, worker)).catch_unwind().await.is_err() {
         tracing::error!(file.id = %job.file, "Processing a file panicked");
-        let _ = library.catalog.finish_job(job, worker, retry_or_fail(job, None), Timestamp::now()).await;
+        put_back(library, job, worker, retry_or_fail(job, None)).await;
         tell(library, job).await;
     }
 }
@@ -120,7 +120,7 @@ fn passes(fault: &Fault) -> bool {
     matches!(fault.reason, Reason::UpstreamUnavailable | Reason::Overloaded)
 }
 
-/// Returns a file to the queue, as soon as the catalog is there to take it.
+/// Returns a file to the queue or gives it up, as soon as the catalog is there to note it.
 async fn put_back(library: &Library, job: &Job, worker: &str, outcome: JobOutcome) {
     loop {
         match library.catalog.finish_job(job, worker, outcome.clone(), Timestamp::now()).await {

@@ -112,6 +112,13 @@ impl Running<'_> {
         }
     }
 
+    /// A file that is there, and was read, before anything is wrong.
+    async fn first(&self) -> Answer {
+        let first = self.upload("first.txt", "Puppies need a walk.").await;
+        self.until(&first, &["ready"]).await;
+        first
+    }
+
     /// Changes a limit of the running process, as `prlimit` names it.
     fn limit(&self, limit: &str) {
         let pid = self.served.0.id().to_string();
@@ -198,8 +205,7 @@ async fn a_disk_that_fails_is_told_and_nothing_acknowledged_is_lost() {
     let node = Node::new();
     let Some(disk) = Disk::new() else { return };
     let server = disk.serving(&node).await;
-    let first = server.upload("first.txt", "Puppies need a walk.").await;
-    server.until(&first, &["ready"]).await;
+    let first = server.first().await;
     let mut kept = vec!["first.txt".to_string()];
     // What is not written through, and what cannot be written at all.
     for how in ["sync", "read-only"] {
@@ -255,8 +261,7 @@ async fn a_server_without_file_handles_says_so_and_goes_on_once_it_has_some() {
     }
     let node = Node::new();
     let server = node.start(node.line()).await;
-    let first = server.upload("first.txt", "Puppies need a walk.").await;
-    server.until(&first, &["ready"]).await;
+    server.first().await;
     server.limit("--nofile=3:");
     let refused = server.upload("lost.txt", "Nobody is told that this was stored.").await;
     assert_eq!(refused.verdict(), "503 B1000 overloaded", "{refused:?}");
@@ -282,8 +287,7 @@ async fn a_server_without_memory_refuses_or_ends_and_loses_nothing_acknowledged(
     }
     let node = Node::new();
     let server = node.start(node.line()).await;
-    let first = server.upload("first.txt", "Puppies need a walk.").await;
-    server.until(&first, &["ready"]).await;
+    server.first().await;
     let (mut acknowledged, mut struck) = (vec!["first.txt".to_string()], false);
     server.limit("--data=1:");
     for number in 0..40 {
