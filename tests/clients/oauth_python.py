@@ -2,6 +2,7 @@
 
 import asyncio
 import html
+import logging
 import os
 import re
 import sys
@@ -104,6 +105,8 @@ async def main():
     async with client:
         check("a program that is known by a document", await search(client) and storage.client.client_id == DOCUMENT)
     check("its name is the document's", "A desk with a document" in person.page)
+    # It would log, with a traceback, what is provoked here.
+    logging.getLogger("mcp.client.auth").setLevel(logging.CRITICAL)
     declined = Person("deny")
     client, _ = connect(f"{root}/mcp", Storage(), declined)
     try:

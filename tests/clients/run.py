@@ -189,26 +189,40 @@ def main():
 
 
 def run(environment):
-    failed, only = 0, sys.argv[1:]
+    failed, only = [], sys.argv[1:]
+
+    def attempt(name, line, **options):
+        """Each has a second try: on a machine that is busy for a moment, a client gives up waiting."""
+        for last in (False, True):
+            if subprocess.run(line, env=environment, timeout=300, **options).returncode == 0:
+                return
+            print(f"{name} failed{'' if last else ': once more'}", flush=True)
+        failed.append(name)
+
     for name, package in PYTHON.items():
         if only and name not in only and "python" not in only:
             continue
         python, why = python_client(package)
         print(f"{name}, {package}" if python else f"skipped {name}: {why}", flush=True)
         if python:
-            failed += subprocess.run([python, HERE / f"{name}.py"], env=environment, timeout=300).returncode != 0
+            attempt(name, [python, HERE / f"{name}.py"])
     folder, why = (None, "not asked for") if only and "node" not in only else node_clients()
     if folder is None:
         print(f"skipped the Node clients: {why}")
     for name in ("openai_node", "stores_node", "ai_node", "mcp_node") if folder else ():
         print(name, flush=True)
-        failed += subprocess.run(["node", f"{name}.mjs"], cwd=folder, env=environment, timeout=300).returncode != 0
+        attempt(name, ["node", f"{name}.mjs"], cwd=folder)
     if folder:
         why = own_node_client(folder)
         print(f"quire_node cannot be built: {why}" if why else "quire_node, ours", flush=True)
         environment["QUIRE_SDK_README"] = str(ROOT / "sdk" / "typescript" / "README.md")
-        failed += bool(why) or subprocess.run(["node", "quire_node.mjs"], cwd=folder, env=environment, timeout=300).returncode != 0
-    return failed
+        if why:
+            failed.append("quire_node")
+        else:
+            attempt("quire_node", ["node", "quire_node.mjs"], cwd=folder)
+    if failed:
+        print(f"failed: {', '.join(failed)}")
+    return len(failed)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 // Boxes and what is in them: from nothing to a first answer, and everything that can be done to files.
 
-import { expect, invited, looksRight, makeBox, newcomer, samples, test, upload } from "./support.mjs";
+import { ask, expect, invited, looksRight, makeBox, newcomer, samples, test, upload } from "./support.mjs";
 
 test("from nothing to a first answer", async ({ browser, tag }, info) => {
   const page = await invited(browser, info, `first-${tag}@example.org`);
@@ -48,8 +48,7 @@ test("from nothing to a first answer", async ({ browser, tag }, info) => {
   await expect(panel).toBeHidden();
 
   await page.getByRole("navigation", { name: "Box" }).getByRole("link", { name: "Chat" }).click();
-  await page.getByLabel("Your question").fill("How long does the warranty of the machine last?");
-  await page.keyboard.press("Enter");
+  await ask(page, "How long does the warranty of the machine last?");
   const answer = page.locator(".turn.answer").first();
   await expect(answer).toContainText("two years");
   await expect(answer).toContainText(/Cost \d+ unit/);

@@ -1,6 +1,6 @@
 // Measuring a box: questions from what was asked and by hand, evaluations, and their history.
 
-import { expect, looksRight, makeBox, newcomer, samples, test, upload } from "./support.mjs";
+import { ask, expect, looksRight, makeBox, newcomer, samples, test, upload } from "./support.mjs";
 
 test("a box is measured: evaluation set, evaluations and their history", async ({ browser, tag }, info) => {
   const page = await newcomer(browser, info, `measures-${tag}@example.org`);
@@ -10,9 +10,7 @@ test("a box is measured: evaluation set, evaluations and their history", async (
   // What was not answered goes into the set with one click.
   await page.goto(`${box}/chat`);
   const missing = "Which volcano erupted near Naples?";
-  await page.getByLabel("Your question").fill(missing);
-  await page.keyboard.press("Enter");
-  await expect(page.locator(".turn.answer").last()).toContainText(/Cost/);
+  await ask(page, missing);
   await page.goto(`${box}/questions`);
   const asked = page.getByRole("row", { name: new RegExp("volcano") });
   await asked.getByRole("button", { name: "Add to evaluation set" }).click();

@@ -28,6 +28,8 @@ export default defineConfig({
   // Half a minute on a quiet machine; hosts can be several times slower, and none of this measures time.
   timeout: 240_000,
   expect: { timeout: 45_000 },
+  // As with the other tests: a walk that fails is tried once more, and is then listed as flaky.
+  retries: everyLook ? 0 : 1,
   reporter: [["list"]],
   outputDir: "results",
   use: {

@@ -1,18 +1,13 @@
 // Saying what an answer was worth, and what the owners of a box learn from it.
 
-import { expect, looksRight, makeBox, newcomer, samples, test, upload } from "./support.mjs";
+import { ask, expect, looksRight, makeBox, newcomer, samples, test, upload } from "./support.mjs";
 
 test("an answer is rated, and its question is listed for the owner", async ({ browser, tag }, info) => {
   const page = await newcomer(browser, info, `rates-${tag}@example.org`);
   const box = await makeBox(page, "Rating");
   await upload(page, [samples("warranty.md")]);
   await page.goto(`${box}/chat`);
-  const ask = async (question) => {
-    await page.getByLabel("Your question").fill(question);
-    await page.keyboard.press("Enter");
-    await expect(page.locator(".turn.answer").last()).toContainText(/Cost/);
-  };
-  await ask("How long is the warranty of the machine?");
+  await ask(page, "How long is the warranty of the machine?");
   const answer = page.locator(".turn.answer").last();
   const down = answer.getByRole("button", { name: "This answer did not help" });
   await down.click();

@@ -1,6 +1,6 @@
 // Reading what was found: the picture of a page with the quote marked, its text, the way from hit to hit.
 
-import { expect, looksRight, makeBox, newcomer, samples, test, upload } from "./support.mjs";
+import { ask, expect, looksRight, makeBox, newcomer, samples, test, upload } from "./support.mjs";
 
 /** The picture has been drawn, and the marks lie inside it. */
 async function pictureWithMarks(root) {
@@ -99,9 +99,7 @@ test("a citation of an answer is read on its page", async ({ browser, tag }, inf
   const box = await makeBox(page, "Citing");
   await upload(page, [samples("manual.pdf")]);
   await page.goto(`${box}/chat`);
-  await page.getByLabel("Your question").fill("How often is the filter cleaned?");
-  await page.keyboard.press("Enter");
-  await expect(page.locator(".turn.answer").last()).toContainText(/Cost/);
+  await ask(page, "How often is the filter cleaned?");
   await page.locator(".sources a[data-page]").first().click();
   const panel = page.getByRole("dialog");
   await expect(panel.locator("[data-quote]")).toContainText("filter");

@@ -1,7 +1,7 @@
 // Pictures of the main pages, for docs/ and the README.
 
 import path from "node:path";
-import { STATE, expect, makeBox, samples, test, upload } from "./support.mjs";
+import { STATE, ask, expect, makeBox, samples, test, upload } from "./support.mjs";
 
 test.use({ storageState: STATE });
 
@@ -37,9 +37,7 @@ test("pictures", async ({ page, browser }) => {
   await shot(page, "search");
   await page.goto(`${box}/chat`);
   for (const question of ["How long does the warranty of the machine last?", "And who makes repairs?"]) {
-    await page.getByLabel("Your question").fill(question);
-    await page.keyboard.press("Enter");
-    await expect(page.locator(".turn.answer").last()).toContainText(/Cost/);
+    await ask(page, question);
   }
   await shot(page, "chat");
   await page.goto(hit);
@@ -69,8 +67,6 @@ test("pictures", async ({ page, browser }) => {
   const phone = await browser.newContext({ storageState: state, viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, ignoreHTTPSErrors: true });
   const small = await phone.newPage();
   await small.goto(`${box}/chat`);
-  await small.getByLabel("Your question").fill("How long does the warranty of the machine last?");
-  await small.keyboard.press("Enter");
-  await expect(small.locator(".turn.answer").last()).toContainText(/Cost/);
+  await ask(small, "How long does the warranty of the machine last?");
   await shot(small, "chat-phone");
 });

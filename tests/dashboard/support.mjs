@@ -43,7 +43,8 @@ export const test = base.extend({
   /** Addresses beside the server's own that a test may go to. */
   allowed: [[], { option: true }],
   /** The same in every test: a name that no other project uses. */
-  tag: async ({}, use, info) => { await use(info.project.name); },
+  /** Names accounts: one of its own for each attempt. */
+  tag: async ({}, use, info) => { await use(info.retry ? `${info.project.name}-again` : info.project.name); },
   page: async ({ page }, use, info) => {
     watch(page, info);
     await use(page);
@@ -118,6 +119,17 @@ export async function upload(page, files) {
   await page.locator("input[data-files]:not([webkitdirectory])").setInputFiles(files);
   await expect(page.locator("[data-summary]")).toContainText(`${files.length} of ${files.length} uploaded`);
   await expect(page.locator("[data-queue] .chip.ready, [data-queue] .chip.ready_with_warnings, [data-queue] .chip.failed")).toHaveCount(files.length, { timeout: 120_000 });
+}
+
+/** Asks in a chat, and waits until the answer is there and kept. */
+export async function ask(page, question) {
+  const turns = page.locator(".turn");
+  const before = await turns.count();
+  await page.getByLabel("Your question").fill(question);
+  await page.keyboard.press("Enter");
+  await expect(turns).toHaveCount(before + 2);
+  await expect(turns.last()).toContainText(/Cost \d/);
+  await expect(turns.last()).not.toHaveClass(/waiting/);
 }
 
 /** No serious or critical violation of accessibility, and nothing that has to be scrolled to sideways. */

@@ -1,12 +1,6 @@
 // Conversations: kept, listed, continued, renamed and deleted; answers as formatted text.
 
-import { expect, looksRight, makeBox, newcomer, samples, test, upload } from "./support.mjs";
-
-const ask = async (page, question) => {
-  await page.getByLabel("Your question").fill(question);
-  await page.keyboard.press("Enter");
-  await expect(page.locator(".turn.answer").last()).toContainText(/Cost \d/);
-};
+import { ask, expect, looksRight, makeBox, newcomer, samples, test, upload } from "./support.mjs";
 
 test("a conversation is kept, continued, renamed and deleted", async ({ browser, tag }, info) => {
   const page = await newcomer(browser, info, `talk-${tag}@example.org`);

@@ -149,9 +149,10 @@ function asking() {
   const keep = async () => {
     const [question, reply] = messages.slice(-2);
     if (!chat.dataset.keep || reply?.role !== "assistant" || !reply.content) { keepHere(); return; }
-    const body = { conversation, question: question.content, answer: reply.content, citations: reply.citations };
+    const body = JSON.stringify({ conversation, question: question.content, answer: reply.content, citations: reply.citations });
     try {
-      const response = await ask(chat.dataset.keep, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
+      // Also for somebody who leaves the page at once; browsers do that for 64 KiB at most.
+      const response = await ask(chat.dataset.keep, { method: "POST", keepalive: body.length < 20_000, headers: { "Content-Type": "application/json" }, body });
       const { id, title } = await response.json();
       kept.drop(place);
       if (!conversation) began(id, title);
