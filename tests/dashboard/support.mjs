@@ -42,8 +42,7 @@ export const test = base.extend({
   }, { auto: true }],
   /** Addresses beside the server's own that a test may go to. */
   allowed: [[], { option: true }],
-  /** The same in every test: a name that no other project uses. */
-  /** Names accounts: one of its own for each attempt. */
+  /** The same in every test: a name that no other project uses, and no other attempt. */
   tag: async ({}, use, info) => { await use(info.retry ? `${info.project.name}-again` : info.project.name); },
   page: async ({ page }, use, info) => {
     watch(page, info);
