@@ -207,6 +207,9 @@ pub(super) async fn present(State(app): State<App>, request: Request, next: Next
             tracing::error!(request.id = %id, error = %source, "A page failed: {}", fault.reason.as_str());
         }
         response = failed(&app, &visit, &fault, id.as_ref(), reading);
+        if let Some(wait) = fault.retry_after {
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(wait.as_secs() + 1));
+        }
     }
     if for_script && response.status() == StatusCode::SEE_OTHER {
         response = told_where(response);
