@@ -62,12 +62,13 @@ deeper() {
     run train_cross.py "$work" "$work/deep" "$work/deep_2.st" --taught "$work/taught.npz" --versions "$work/start" \
         --init "$work/deep_v.st" --rate 6e-5 --seed 2 --steps 5613
 }
-# Tried, and not shipped. After long_data: quire-rerank-1 as its own teacher, for questions asked at length.
+# quire-rerank-2. After long_data: quire-rerank-1 as its own teacher, for questions asked at length.
 longer() {
     run prepare.py ../models/quire-rerank-1 "$work/rerank"
     run teach.py "$work" "$work/start" "$work/rerank/start.safetensors" "$work/taught_long.npz" --list 10 --sure
     run train_cross.py "$work" "$work/start" "$work/long.st" --taught "$work/taught_long.npz" --versions "$work/start" \
         --init "$work/rerank/start.safetensors" --rate 3e-5 --seed 2 --steps 2368
+    run export.py "$work/start" - "$work/long.st" ../models 2 1
 }
 # What ships, in 8 bits; and the constants of crates/engine/src/search/calibrate.rs.
 export_models() {

@@ -1,10 +1,10 @@
 """Writes trained checkpoints as they ship: 8-bit layers with one scale an output, and the tables of both models once.
 
-Usage: python training/export.py START EMBEDDER CROSS MODELS [GENERATION]
+Usage: python training/export.py START EMBEDDER CROSS MODELS [GENERATION [TABLES]]
 Writes MODELS/quire-tables-1.safetensors, MODELS/quire-embed-1/ and MODELS/quire-rerank-1/, each with config.json,
 tokenizer.json, quire.json and model.safetensors; another GENERATION is another number. Vectors (biases, norms) stay f32. EMBEDDER
 and CROSS may be folders that were written so before: they stay as they are. With `-` for EMBEDDER the cross-encoder alone is written, and
-its tables where MODELS has none of that number.
+its tables where MODELS has none of that number; TABLES is their number where it is another.
 """
 import hashlib
 import json
@@ -58,7 +58,7 @@ def main():
     generation = sys.argv[5] if len(sys.argv) > 5 else "1"
     os.makedirs(target, exist_ok=True)
     trained = {kind: checkpoint(path) for kind, path in (("quire-embed", embedder), ("quire-rerank", cross)) if path != "-"}
-    shared = f"quire-tables-{generation}.safetensors"
+    shared = f"quire-tables-{sys.argv[6] if len(sys.argv) > 6 else generation}.safetensors"
     if "quire-embed" in trained or not os.path.exists(f"{target}/{shared}"):
         write(f"{target}/{shared}", {name: value if value.dtype == torch.int8 else value.float()
                                      for name, value in next(iter(trained.values())).items() if name.startswith("embeddings.")})

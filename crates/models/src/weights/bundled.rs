@@ -41,10 +41,10 @@ static FILES: &[Bundled] = bundled![
     "quire-multi-1/model.safetensors",
     "quire-multi-1/quire.json",
     "quire-multi-1/vocabulary.unigram",
-    "quire-rerank-1/config.json",
-    "quire-rerank-1/model.safetensors",
-    "quire-rerank-1/quire.json",
-    "quire-rerank-1/tokenizer.json",
+    "quire-rerank-2/config.json",
+    "quire-rerank-2/model.safetensors",
+    "quire-rerank-2/quire.json",
+    "quire-rerank-2/tokenizer.json",
     "quire-pick-1/config.json",
     "quire-pick-1/model.safetensors",
     "quire-pick-1/quire.json",
@@ -115,20 +115,20 @@ mod tests {
         let data = tempfile::tempdir().unwrap();
         let embedder = write(data.path(), "quire-embed-1").unwrap();
         let root = embedder.parent().unwrap();
-        assert!(!root.join("quire-rerank-1").exists() && !root.join("quire-multi-1").exists());
-        write(data.path(), "quire-rerank-1").unwrap();
+        assert!(!root.join("quire-rerank-2").exists() && !root.join("quire-multi-1").exists());
+        write(data.path(), "quire-rerank-2").unwrap();
         let path = root.join("quire-embed-1/config.json");
         let before = fs::read(&path).unwrap();
         fs::write(&path, "damaged").unwrap();
-        fs::remove_file(root.join("quire-rerank-1/quire.json")).unwrap();
+        fs::remove_file(root.join("quire-rerank-2/quire.json")).unwrap();
         write(data.path(), "quire-embed-1").unwrap();
-        write(data.path(), "quire-rerank-1").unwrap();
+        write(data.path(), "quire-rerank-2").unwrap();
         assert_eq!(fs::read(&path).unwrap(), before);
-        assert!(root.join("quire-rerank-1/quire.json").is_file());
+        assert!(root.join("quire-rerank-2/quire.json").is_file());
         write(data.path(), "quire-pick-multi-1").unwrap();
         assert!(root.join("quire-multi-1/vocabulary.unigram").is_file());
         let embedders = ["quire-embed-1", "quire-embed-2", "quire-multi-1"];
-        let readers = ["quire-rerank-1", "quire-pick-1", "quire-pick-multi-1"];
+        let readers = ["quire-rerank-2", "quire-pick-1", "quire-pick-multi-1"];
         assert_eq!(names().collect::<Vec<_>>(), [embedders, readers].concat());
         let model = root.join("quire-embed-1");
         assert_eq!(differing(&model, "quire-embed-1"), None);
