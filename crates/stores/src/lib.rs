@@ -17,7 +17,7 @@ mod snapshot;
 use std::{fs, os::unix::fs::DirBuilderExt, path::Path};
 
 pub use error::Error;
-pub use snapshot::{check, snapshot};
+pub use snapshot::{check, mirror, snapshot};
 
 /// Creates a folder that only its owner can enter, where there is none.
 pub fn make_private_folder(path: &Path) -> Result<(), Error> {

@@ -2,7 +2,10 @@
 
 use std::{fs, path::Path, time::Duration};
 
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{
+    Connection, OpenFlags,
+    backup::{Backup, StepResult},
+};
 
 use crate::{Error, scrub};
 
@@ -15,6 +18,23 @@ pub fn snapshot(from: &Path, to: &Path) -> Result<(), Error> {
     let source = open(from)?;
     source.execute("vacuum into ?1", [to.to_string_lossy()])?;
     drop(source);
+    fs::File::open(to).and_then(|file| file.sync_all()).map_err(Error::io("writing a copy of a database"))
+}
+
+/// The same with every page where it is, so that a copy has most of its bytes in common with one from before a change. What was
+/// deleted is overwritten in the file, and so in the copy.
+pub fn mirror(from: &Path, to: &Path) -> Result<(), Error> {
+    let source = open(from)?;
+    let mut target = Connection::open(to)?;
+    let copying = Backup::new(&source, &mut target)?;
+    // All at once: others go on reading and writing meanwhile, and nothing that they write is seen.
+    while copying.step(-1)? != StepResult::Done {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    drop(copying);
+    // One file, without a log beside it.
+    target.execute_batch("pragma journal_mode = delete")?;
+    target.close().map_err(|(_, error)| error)?;
     fs::File::open(to).and_then(|file| file.sync_all()).map_err(Error::io("writing a copy of a database"))
 }
 
@@ -60,6 +80,28 @@ mod tests {
         assert_eq!((count(&copies[0]), count(&path)), (2, 3));
         assert!(snapshot(&folder.path().join("nowhere.db"), &folder.path().join("d.db")).is_err());
         assert!(check(&copies[0]).is_ok());
+    }
+
+    #[test]
+    fn a_mirror_has_its_pages_where_they_were() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        let writer = Connection::open(at("a.db")).unwrap();
+        writer.execute_batch("pragma journal_mode = wal; create table t (x);").unwrap();
+        for number in 0..5_000 {
+            writer.execute("insert into t values (?1)", [format!("row {number} of a long table")]).unwrap();
+        }
+        mirror(&at("a.db"), &at("b.db")).unwrap();
+        writer.execute_batch("begin immediate; delete from t where rowid = 100;").unwrap();
+        mirror(&at("a.db"), &at("c.db")).unwrap();
+        writer.execute_batch("commit").unwrap();
+        mirror(&at("a.db"), &at("d.db")).unwrap();
+        let [before, during, after] = ["b.db", "c.db", "d.db"].map(|name| fs::read(at(name)).unwrap());
+        assert_eq!(before, during, "what is not committed is not seen");
+        let differing =
+            before.chunks(4096).zip(after.chunks(4096)).filter(|(one, other)| one != other).count();
+        assert!((1..=3).contains(&differing), "{differing} pages");
+        assert!(check(&at("d.db")).is_ok());
     }
 
     #[test]

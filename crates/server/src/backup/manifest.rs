@@ -7,14 +7,17 @@ use std::{
 };
 
 use anyhow::{Context, Result, bail};
+use engine::ids::FileId;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use stores::blobs::hash_of;
 
+use super::pieces;
+
 /// The name of the file that makes a folder a backup.
 pub(super) const NAME: &str = "manifest.json";
-/// The layout of backups that this program writes and reads.
-const FORMAT: u32 = 1;
+/// The layout of backups that this program writes; it reads those before too, which had no pieces.
+const FORMAT: u32 = 2;
 
 /// Everything in a backup.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -43,6 +46,27 @@ pub struct Entry {
     /// What the database that it is a copy of looked like right before; the same again means that it did not change.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub looked: Vec<i128>,
+    /// The hashes of its pieces, in order, where it is kept in pieces.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pieces: Vec<String>,
+    /// The files that a box's database holds, with their pages and passages.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub holds: Vec<(FileId, u64, u64)>,
+}
+
+impl Entry {
+    /// A file that is kept as it is.
+    pub(super) fn whole(size: u64, sha256: String) -> Self {
+        Entry { size, sha256, looked: Vec::new(), pieces: Vec::new(), holds: Vec::new() }
+    }
+
+    /// Where it is in the backup, with the hash of what is there: at its own name, or in pieces.
+    pub fn places(&self, name: &str) -> Vec<(String, String)> {
+        if self.pieces.is_empty() {
+            return vec![(name.to_string(), self.sha256.clone())];
+        }
+        self.pieces.iter().map(|sha256| (pieces::name_of(sha256), sha256.clone())).collect()
+    }
 }
 
 impl Manifest {
@@ -57,7 +81,7 @@ impl Manifest {
         let bytes = fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
         let manifest: Manifest =
             serde_json::from_slice(&bytes).with_context(|| format!("{} is damaged", path.display()))?;
-        if manifest.format != FORMAT {
+        if manifest.format > FORMAT {
             bail!("{} has the format {}: use a newer quire", path.display(), manifest.format);
         }
         for name in manifest.files.keys() {
@@ -65,6 +89,10 @@ impl Manifest {
             if !plain || name.is_empty() {
                 bail!("{} names a file outside of the backup: {name}", path.display());
             }
+        }
+        let is_hash = |text: &String| text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        if !manifest.files.values().flat_map(|entry| &entry.pieces).all(is_hash) {
+            bail!("{} is damaged: it names a piece that is none", path.display());
         }
         Ok(manifest)
     }
@@ -82,10 +110,12 @@ pub fn check(backup: &Path, mut seen: impl FnMut(usize, usize)) -> Result<Manife
     let manifest = Manifest::read(backup)?;
     for (done, (name, entry)) in manifest.files.iter().enumerate() {
         seen(done, manifest.files.len());
-        let path = backup.join(name);
-        let hash = hash_of(&path).with_context(|| format!("cannot read {}", path.display()))?;
-        if hash != entry.sha256 {
-            bail!("{} is damaged: it is not what was backed up; use another backup", path.display());
+        for (place, sha256) in entry.places(name) {
+            let path = backup.join(place);
+            let hash = hash_of(&path).with_context(|| format!("cannot read {}", path.display()))?;
+            if hash != sha256 {
+                bail!("{name} is damaged: {} is not what was backed up; use another backup", path.display());
+            }
         }
     }
     Ok(manifest)

@@ -1,11 +1,13 @@
 //! Backups of a data folder, taken while a server runs on it, and the way back.
 //!
 //! A backup is a folder that holds everything, named after the moment it was begun. What did not change since the one before
-//! is a hard link to it, so each costs only what is new and any of them can be deleted without the others. A folder
-//! without its manifest is none: it is written under another name and gets its own last.
+//! is a hard link to it, so each costs only what is new and any of them can be deleted without the others. The databases of
+//! boxes are kept in pieces, of which a change replaces a few. A folder without its manifest is none: it is written under
+//! another name and gets its own last.
 
 mod copying;
 mod manifest;
+mod pieces;
 mod restore;
 mod take;
 

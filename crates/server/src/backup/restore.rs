@@ -5,7 +5,7 @@ use std::{fs, path::Path};
 use anyhow::{Context, Result, bail};
 use jiff::Timestamp;
 
-use super::{copying, manifest};
+use super::{copying, manifest, pieces};
 
 /// In a data folder that is being restored, until all is there.
 const UNFINISHED: &str = "restoring";
@@ -37,7 +37,10 @@ pub fn restore(backup: &Path, data: &Path, mut seen: impl FnMut(&str, usize, usi
     let (last, first): (Vec<_>, Vec<_>) = manifest.files.iter().partition(|(name, _)| *name == CATALOG);
     for (done, (name, entry)) in first.into_iter().chain(last).enumerate() {
         seen("Restoring", done, manifest.files.len());
-        let (size, hash) = copying::copy(&backup.join(name), &data.join(name))?;
+        let (size, hash) = match entry.pieces.is_empty() {
+            true => copying::copy(&backup.join(name), &data.join(name))?,
+            false => pieces::join(&entry.pieces, backup, &data.join(name))?,
+        };
         if hash != entry.sha256 {
             bail!("{name} changed while it was restored; use another backup");
         }

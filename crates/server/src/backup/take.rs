@@ -21,12 +21,12 @@ use engine::{
     seams::catalog::{Boxes as _, Deletions as _, FileRecord, Reindexing as _},
 };
 use jiff::{Timestamp, tz::TimeZone};
-use stores::{catalog::Sql, index::copies, snapshot};
+use stores::{catalog::Sql, index::copies, mirror, snapshot};
 
 use super::{
     Last, backups_in, copying,
     manifest::{Entry, Manifest},
-    note_last,
+    note_last, pieces,
 };
 use crate::library::files_of;
 
@@ -44,7 +44,7 @@ pub struct Taken {
     pub manifest: Manifest,
     /// Files that were copied; the others are links to the backup before.
     pub copied: u64,
-    /// Bytes of those.
+    /// Bytes that were written for those; of a database, the pieces that changed.
     pub bytes_copied: u64,
     /// Files of boxes that changed while they were copied: they are read again once the backup is restored.
     pub read_again: u64,
@@ -175,7 +175,10 @@ impl Backup<'_> {
         for end in ["", "-wal", "-shm"] {
             remove_file(&with_end(&work, end))?;
         }
-        self.note_copied("catalog.db", &copy, Vec::new())?;
+        let (size, sha256) = read_back("catalog.db", &copy)?;
+        self.copied += 1;
+        self.bytes_copied += size;
+        self.manifest.files.insert("catalog.db".into(), Entry::whole(size, sha256));
         self.take_certificate()
     }
 
@@ -231,7 +234,7 @@ impl Backup<'_> {
         if found != sha256 {
             self.manifest.damaged.push(sha256.to_string());
         }
-        self.manifest.files.insert(name, Entry { size, sha256: found, looked: Vec::new() });
+        self.manifest.files.insert(name, Entry::whole(size, found));
         Ok(true)
     }
 
@@ -259,18 +262,21 @@ impl Backup<'_> {
 
     async fn take_box(&mut self, catalog: &Sql, live: &Sql, box_id: BoxId) -> Result<()> {
         let source = copies::file_of(&self.data.join("index"), box_id);
-        let copy = copies::file_of(&self.folder.join("index"), box_id);
-        let name = copy.strip_prefix(&self.folder)?.to_string_lossy().into_owned();
+        let name = source.strip_prefix(self.data)?.to_string_lossy().into_owned();
+        let copy = self.folder.join("box.work");
         let looked = look(&source);
         let fresh = !looked.is_empty() && !self.link_unchanged(&name, &looked)?;
-        if fresh {
-            copying::make_folder_of(&copy)?;
-            snapshot(&source, &copy).with_context(|| format!("cannot copy {}", source.display()))?;
-        }
-        let copied = copy.is_file();
-        let there = if copied { copies::contents(&copy)?.files } else { Vec::new() };
+        let holds = match self.manifest.files.get(&name) {
+            Some(linked) => linked.holds.clone(),
+            None if fresh => {
+                mirror(&source, &copy).with_context(|| format!("cannot copy {}", source.display()))?;
+                let held = copies::contents(&copy)?.files;
+                held.iter().map(|held| (held.file, held.pages, held.chunks)).collect()
+            }
+            None => Vec::new(),
+        };
         let there: HashMap<FileId, (u64, u64)> =
-            there.iter().map(|held| (held.file, (held.pages, held.chunks))).collect();
+            holds.iter().map(|&(file, pages, chunks)| (file, (pages, chunks))).collect();
         let writing = Writing::for_operator(box_id);
         let (recorded, now) =
             (files_of(catalog, &writing).await.map_err(told)?, files_of(live, &writing).await.map_err(told)?);
@@ -295,7 +301,8 @@ impl Backup<'_> {
                 copies::forget(&copy, &odd)?;
             }
             // A copy without something is not what the box was: the next backup copies it again.
-            self.note_copied(&name, &copy, if odd.is_empty() { looked } else { Vec::new() })?;
+            let looked = if odd.is_empty() { looked } else { Vec::new() };
+            self.keep_pieces(name, &copy, looked, holds)?;
         }
         Ok(())
     }
@@ -303,7 +310,8 @@ impl Backup<'_> {
     /// Links a box's file that looks as it did when it was last copied.
     fn link_unchanged(&mut self, name: &str, looked: &[i128]) -> Result<bool> {
         let same = self.before.as_ref().is_some_and(|(_, before)| {
-            before.files.get(name).is_some_and(|entry| !entry.looked.is_empty() && entry.looked == looked)
+            let unchanged = |entry: &Entry| !entry.pieces.is_empty() && entry.looked == looked;
+            before.files.get(name).is_some_and(unchanged)
         });
         Ok(same && self.link(name)?)
     }
@@ -312,24 +320,33 @@ impl Backup<'_> {
     fn link(&mut self, name: &str) -> Result<bool> {
         let Some((folder, before)) = &self.before else { return Ok(false) };
         let Some(entry) = before.files.get(name) else { return Ok(false) };
-        let (from, to) = (folder.join(name), self.folder.join(name));
-        copying::make_folder_of(&to)?;
-        // A disk that cannot link, or a file that somebody removed: it is copied from the store.
-        if fs::hard_link(&from, &to).is_err() {
-            return Ok(false);
+        for (place, _) in entry.places(name) {
+            let (from, to) = (folder.join(&place), self.folder.join(&place));
+            copying::make_folder_of(&to)?;
+            // A disk that cannot link, or a file that somebody removed: it is copied from the store.
+            if !to.exists() && fs::hard_link(&from, &to).is_err() {
+                return Ok(false);
+            }
         }
         self.manifest.files.insert(name.to_string(), entry.clone());
         Ok(true)
     }
 
-    /// Puts a database that was copied into the manifest, with the hash of what is read back.
-    fn note_copied(&mut self, name: &str, copy: &Path, looked: Vec<i128>) -> Result<()> {
-        stores::check(copy).map_err(|wrong| anyhow::anyhow!("the copy of {name} is damaged: {wrong}"))?;
-        let size = fs::metadata(copy)?.len();
-        let sha256 = stores::blobs::hash_of(copy)?;
+    /// Cuts the copy of a box's database into pieces, and takes it away.
+    fn keep_pieces(
+        &mut self,
+        name: String,
+        copy: &Path,
+        looked: Vec<i128>,
+        holds: Vec<(FileId, u64, u64)>,
+    ) -> Result<()> {
+        let (size, sha256) = read_back(&name, copy)?;
+        let before = self.before.as_ref().map(|(folder, _)| folder.as_path());
+        let (pieces, written) = pieces::cut(copy, &self.folder, before)?;
+        remove_file(copy)?;
         self.copied += 1;
-        self.bytes_copied += size;
-        self.manifest.files.insert(name.to_string(), Entry { size, sha256, looked });
+        self.bytes_copied += written;
+        self.manifest.files.insert(name, Entry { size, sha256, looked, pieces, holds });
         Ok(())
     }
 
@@ -338,11 +355,17 @@ impl Backup<'_> {
             let from = self.data.join(name);
             if from.is_file() {
                 let (size, sha256) = copying::copy(&from, &self.folder.join(name))?;
-                self.manifest.files.insert(name.into(), Entry { size, sha256, looked: Vec::new() });
+                self.manifest.files.insert(name.into(), Entry::whole(size, sha256));
             }
         }
         Ok(())
     }
+}
+
+/// The size and hash of a database that was copied, which must be sound.
+fn read_back(name: &str, copy: &Path) -> Result<(u64, String)> {
+    stores::check(copy).map_err(|wrong| anyhow::anyhow!("the copy of {name} is damaged: {wrong}"))?;
+    Ok((fs::metadata(copy)?.len(), stores::blobs::hash_of(copy)?))
 }
 
 /// What tells whether a database changed: its file and its log; nothing where there is none.

@@ -7,7 +7,7 @@ use std::{
 
 use engine::access::Writing;
 use serde_json::{Value, json};
-use server::backup::{self, Manifest, Taken};
+use server::backup::{self, Entry, Manifest, Taken};
 
 use crate::support::{TestApp, roomy, scaled};
 
@@ -57,7 +57,7 @@ async fn a_running_server_is_backed_up_and_restored_as_it_was() {
     let first = take(&app, to.path()).await;
     assert_eq!((first.read_again, first.manifest.damaged.len()), (0, 0));
     renamed(&first, "2026-01-01T00-00-00");
-    // Nothing changed: everything but the catalog, which is written anew, is a link.
+    // Nothing changed: everything but the catalog, which is written each time, is a link.
     let second = take(&app, to.path()).await;
     assert_eq!(second.copied, 1, "{second:?}");
     let second_at = renamed(&second, "2026-01-02T00-00-00");
@@ -65,6 +65,7 @@ async fn a_running_server_is_backed_up_and_restored_as_it_was() {
     app.text_file(box_id, &key, "late.txt", "A late text about boats.").await;
     let third = take(&app, to.path()).await;
     assert_eq!(third.copied, 3, "the catalog, the box and one original: {third:?}");
+    assert!(!third.folder.join("index").exists(), "boxes are in pieces");
     backup::check(&third.folder, |_, _| {}).unwrap();
     renamed(&third, "2026-01-03T00-00-00");
 
@@ -150,15 +151,18 @@ async fn a_damaged_backup_is_not_restored_and_a_used_folder_is_left_alone() {
     assert!(used.to_string().contains("not empty"), "{used}");
     let manifest = Manifest::read(&taken.folder).unwrap();
     let empty = tempfile::tempdir().unwrap();
-    for name in manifest.files.keys() {
-        let path = taken.folder.join(name);
+    let places = |(name, entry): (&String, &Entry)| -> Vec<(String, String)> {
+        entry.places(name).into_iter().map(|(place, _)| (name.clone(), place)).collect()
+    };
+    for (name, place) in manifest.files.iter().flat_map(places) {
+        let path = taken.folder.join(place);
         let sound = std::fs::read(&path).unwrap();
         let mut flipped = sound.clone();
         let middle = flipped.len() / 2;
         flipped[middle] ^= 1;
         std::fs::write(&path, flipped).unwrap();
         let wrong = backup::restore(&taken.folder, empty.path(), |_, _, _| {}).unwrap_err().to_string();
-        assert!(wrong.contains(name) && wrong.contains("damaged"), "{name}: {wrong}");
+        assert!(wrong.contains(&name) && wrong.contains("damaged"), "{name}: {wrong}");
         assert_eq!(std::fs::read_dir(empty.path()).unwrap().count(), 0, "nothing was written");
         std::fs::write(&path, sound).unwrap();
     }

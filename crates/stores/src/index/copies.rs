@@ -35,13 +35,13 @@ pub fn contents(path: &Path) -> Result<Contents, Error> {
     Ok(truth::contents(&schema::open_for_reading(path)?)?)
 }
 
-/// Takes files out of a copy, and what is left of them.
+/// Takes files out of a copy and overwrites what they leave; everything else stays where it is.
 pub fn forget(path: &Path, files: &[FileId]) -> Result<(), Error> {
     let mut connection = Connection::open(path)?;
+    connection.execute_batch("pragma secure_delete = on")?;
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     for &file in files {
         truth::remove(&transaction, file)?;
     }
-    transaction.commit()?;
-    Ok(connection.execute_batch("vacuum")?)
+    Ok(transaction.commit()?)
 }
