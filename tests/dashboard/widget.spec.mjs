@@ -110,7 +110,7 @@ test("a chat widget on the site that its key names answers from the box, and on 
   await elsewhere.goto(other.origin);
   await elsewhere.getByRole("button", { name: "Ask our documents" }).click();
   const refused = await ask(elsewhere, "How long does the warranty of the machine last?");
-  await expect(refused).toContainText("This page may not use this assistant");
+  await expect(refused).toContainText("This assistant is not set up for this page");
   await expect(refused).not.toContainText("two years");
   const reach = await elsewhere.evaluate(async ([url, key, box]) => {
     const headers = { Authorization: `Bearer ${key}`, "Content-Type": "application/json" };
@@ -120,5 +120,13 @@ test("a chat widget on the site that its key names answers from the box, and on 
   expect(reach).toBe("TypeError");
   await elsewhere.route(`${QUIRE}/**`, (route) => route.abort());
   await expect(await ask(elsewhere, "And now?")).toContainText("The server cannot be reached");
+
+  // In the language that the tag asks for.
+  parts[0] = parts[0].replace("data-box", 'data-language="de" data-box');
+  await visitor.unroute(`${QUIRE}/api/**`);
+  await visitor.goto(named.origin);
+  await visitor.getByRole("button", { name: "Fragen Sie unsere Dokumente" }).click();
+  await expect(visitor.getByLabel("Ihre Frage")).toBeFocused();
+  await looksRight(visitor, info, "the chat in German");
   for (const { end } of [named, other]) end();
 });

@@ -1,15 +1,83 @@
 // A chat about the documents of one box, on pages of other web sites:
 //   <script src="https://quire.example.org/widget.js" data-key="quire_…" data-box="box_…" data-title="Ask our docs" defer></script>
+// It speaks the language of the page (or that of data-language), or else of the browser, if it knows it.
 // It keeps no cookies and stores nothing. Whatever comes from the server is put on the page as text, never as HTML.
 (() => {
   "use strict";
   const tag = document.currentScript ?? document.querySelector("script[data-key][data-box]");
-  const { key, box, title = "Ask our documents" } = tag?.dataset ?? {};
+  const { key, box } = tag?.dataset ?? {};
   if (!key || !box) return console.error("quire: the script tag of the chat needs data-key and data-box");
   const server = new URL(".", tag.src);
 
   /** Turns of the conversation that are sent along, so that questions can refer to them. */
   const REMEMBERED = 12;
+
+  const WORDS = {
+    en: {
+      title: "Ask our documents", close: "Close", talk: "Conversation", question: "Your question", ask: "Ask", stop: "Stop", sources: "Sources",
+      hint: "Answers come from documents and can be incomplete. Check the sources.", page: "page", stopped: "Stopped.",
+      cut: "The answer was cut off. Please ask again.",
+      used: "This assistant has used all it may use for now. Please come back later.",
+      busy: "Many questions are being asked right now. Please try again in a moment.",
+      wait: "Many questions are being asked right now. Please try again in # seconds.",
+      refused: "This assistant is not set up for this page. Please tell the owner of the site.",
+      unclear: "This question could not be understood. Please put it in other words, or make it shorter.",
+      wrong: "Something went wrong on the server. Please try again in a moment.",
+      away: "The server cannot be reached. Please check your connection and try again.",
+    },
+    es: {
+      title: "Pregunte a nuestros documentos", close: "Cerrar", talk: "Conversación", question: "Su pregunta", ask: "Preguntar", stop: "Detener", sources: "Fuentes",
+      hint: "Las respuestas proceden de documentos y pueden ser incompletas. Compruebe las fuentes.", page: "página", stopped: "Detenido.",
+      cut: "La respuesta se ha interrumpido. Vuelva a preguntar.",
+      used: "Este asistente ha agotado por ahora lo que puede usar. Vuelva más tarde.",
+      busy: "Ahora mismo se hacen muchas preguntas. Inténtelo de nuevo en un momento.",
+      wait: "Ahora mismo se hacen muchas preguntas. Inténtelo de nuevo en # segundos.",
+      refused: "Este asistente no está configurado para esta página. Avise al propietario del sitio.",
+      unclear: "No se ha podido entender la pregunta. Formúlela de otra manera o acórtela.",
+      wrong: "Se ha producido un error en el servidor. Inténtelo de nuevo en un momento.",
+      away: "No se puede acceder al servidor. Compruebe su conexión e inténtelo de nuevo.",
+    },
+    pt: {
+      title: "Pergunte aos nossos documentos", close: "Fechar", talk: "Conversa", question: "A sua pergunta", ask: "Perguntar", stop: "Parar", sources: "Fontes",
+      hint: "As respostas vêm de documentos e podem estar incompletas. Confira as fontes.", page: "página", stopped: "Parado.",
+      cut: "A resposta foi interrompida. Pergunte novamente.",
+      used: "Este assistente já usou tudo o que podia por enquanto. Volte mais tarde.",
+      busy: "Há muitas perguntas neste momento. Tente novamente daqui a pouco.",
+      wait: "Há muitas perguntas neste momento. Tente novamente em # segundos.",
+      refused: "Este assistente não está configurado para esta página. Avise o responsável pelo site.",
+      unclear: "Não foi possível entender a pergunta. Formule-a de outra maneira ou encurte-a.",
+      wrong: "Ocorreu um erro no servidor. Tente novamente daqui a pouco.",
+      away: "Não é possível acessar o servidor. Verifique a sua conexão e tente novamente.",
+    },
+    fr: {
+      title: "Interrogez nos documents", close: "Fermer", talk: "Conversation", question: "Votre question", ask: "Demander", stop: "Arrêter", sources: "Sources",
+      hint: "Les réponses proviennent de documents et peuvent être incomplètes. Vérifiez les sources.", page: "page", stopped: "Arrêté.",
+      cut: "La réponse a été interrompue. Posez de nouveau votre question.",
+      used: "Cet assistant a épuisé ce qu’il peut utiliser pour le moment. Revenez plus tard.",
+      busy: "Beaucoup de questions sont posées en ce moment. Réessayez dans un instant.",
+      wait: "Beaucoup de questions sont posées en ce moment. Réessayez dans # secondes.",
+      refused: "Cet assistant n’est pas configuré pour cette page. Prévenez le propriétaire du site.",
+      unclear: "La question n’a pas pu être comprise. Formulez-la autrement ou raccourcissez-la.",
+      wrong: "Une erreur s’est produite sur le serveur. Réessayez dans un instant.",
+      away: "Le serveur est injoignable. Vérifiez votre connexion et réessayez.",
+    },
+    de: {
+      title: "Fragen Sie unsere Dokumente", close: "Schließen", talk: "Gespräch", question: "Ihre Frage", ask: "Fragen", stop: "Anhalten", sources: "Quellen",
+      hint: "Antworten stammen aus Dokumenten und können unvollständig sein. Prüfen Sie die Quellen.", page: "Seite", stopped: "Angehalten.",
+      cut: "Die Antwort ist abgebrochen. Bitte fragen Sie noch einmal.",
+      used: "Dieser Assistent hat sein Kontingent vorerst verbraucht. Bitte kommen Sie später wieder.",
+      busy: "Gerade werden viele Fragen gestellt. Bitte versuchen Sie es gleich noch einmal.",
+      wait: "Gerade werden viele Fragen gestellt. Bitte versuchen Sie es in # Sekunden noch einmal.",
+      refused: "Dieser Assistent ist für diese Seite nicht eingerichtet. Bitte sagen Sie es dem Betreiber der Website.",
+      unclear: "Die Frage war nicht zu verstehen. Bitte formulieren Sie sie anders oder kürzer.",
+      wrong: "Auf dem Server ist ein Fehler aufgetreten. Bitte versuchen Sie es gleich noch einmal.",
+      away: "Der Server ist nicht erreichbar. Bitte prüfen Sie Ihre Verbindung und versuchen Sie es noch einmal.",
+    },
+  };
+  const wanted = [tag.dataset.language, document.documentElement.lang, ...navigator.languages].map((language) => language?.slice(0, 2).toLowerCase());
+  const language = wanted.find((language) => Object.hasOwn(WORDS, language ?? "")) ?? "en";
+  const words = WORDS[language];
+  const title = tag.dataset.title ?? words.title;
 
   const STYLE = `
     :host { all: initial; color-scheme: light dark; --sheet: #fff; --sunk: #eeeeea; --ink: #1d2330; --faint: #5b6270; --edge: #858c9a;
@@ -89,10 +157,10 @@
       } else if (/^#{1,6}\s/.test(line)) {
         made.push(make("p", {}, make("strong", {}, ...inline(line.replace(/^#+\s+/, "")))));
       } else if (line.trim()) {
-        const words = inline(line.replace(/^\s*>\s?/, ""));
-        if (open && last?.nodeName === "P") last.append(make("br"), ...words);
-        else if (open && last?.lastChild?.nodeName === "LI") last.lastChild.append(" ", ...words);
-        else made.push(make("p", {}, ...words));
+        const parts = inline(line.replace(/^\s*>\s?/, ""));
+        if (open && last?.nodeName === "P") last.append(make("br"), ...parts);
+        else if (open && last?.lastChild?.nodeName === "LI") last.lastChild.append(" ", ...parts);
+        else made.push(make("p", {}, ...parts));
       }
     }
     for (const block of made) block.dir = "auto";
@@ -101,22 +169,22 @@
 
   /** What people are told when something goes wrong. */
   const inWords = ({ reason, status, retry_after: wait }) => {
-    if (reason === "units_exhausted") return "This assistant has used all it may use for now. Please come back later.";
+    if (reason === "units_exhausted") return words.used;
     if (status === 429 || reason === "overloaded" || /^rate_limit|^overloaded/.test(reason)) {
-      return wait ? `Many questions are being asked right now. Please try again in ${wait} seconds.` : "Many questions are being asked right now. Please try again in a moment.";
+      return wait ? words.wait.replace("#", wait) : words.busy;
     }
-    if (status === 401 || status === 403) return "This assistant is not set up for this page. Please tell the owner of the site.";
-    if (status < 500) return "This question could not be understood. Please put it in other words, or make it shorter.";
-    return "Something went wrong on the server. Please try again in a moment.";
+    if (status === 401 || status === 403) return words.refused;
+    if (status < 500) return words.unclear;
+    return words.wrong;
   };
 
   /** Browsers do not say why an answer is out of reach: whether the server is away, or does not want this page. */
   const outOfReach = async () => {
     try {
       await fetch(new URL("healthz", server), { mode: "no-cors", credentials: "omit" });
-      return "This page may not use this assistant. Please tell the owner of the site.";
+      return words.refused;
     } catch {
-      return "The server cannot be reached. Please check your connection and try again.";
+      return words.away;
     }
   };
 
@@ -134,7 +202,7 @@
     }
   }
 
-  const host = make("aside");
+  const host = make("aside", { lang: language });
   host.setAttribute("aria-label", title);
   const shadow = host.attachShadow({ mode: "open" });
   const sheet = new CSSStyleSheet();
@@ -144,16 +212,16 @@
   const open = make("button", { type: "button", className: "open", textContent: title });
   open.setAttribute("aria-haspopup", "dialog");
   const close = make("button", { type: "button", className: "close", textContent: "✕" });
-  close.setAttribute("aria-label", "Close");
+  close.setAttribute("aria-label", words.close);
   const said = make("div", { className: "said", tabIndex: 0 });
   said.setAttribute("role", "log");
-  said.setAttribute("aria-label", "Conversation");
+  said.setAttribute("aria-label", words.talk);
   const question = make("textarea", { rows: 2, required: true, maxLength: 4000 });
-  const send = make("button", { type: "submit", textContent: "Ask" });
-  const form = make("form", {}, make("label", {}, "Your question", question), send);
+  const send = make("button", { type: "submit", textContent: words.ask });
+  const form = make("form", {}, make("label", {}, words.question, question), send);
   const heading = make("h2", { id: "title", textContent: title });
   const panel = make("dialog", {}, make("header", {}, heading, close), said, form,
-    make("p", { className: "hint", textContent: "Answers come from documents and can be incomplete. Check the sources." }));
+    make("p", { className: "hint", textContent: words.hint }));
   panel.setAttribute("aria-labelledby", "title");
   shadow.append(open, panel);
 
@@ -174,9 +242,9 @@
   const show = (turn, text, citations, wrong) => {
     turn.replaceChildren(...blocks(text));
     if (citations.length > 0) {
-      const lines = citations.map(({ index, fileName, page, quote }) => make("li", { dir: "auto", title: quote, textContent: `[${index}] ${fileName}, page ${page}` }));
+      const lines = citations.map(({ index, fileName, page, quote }) => make("li", { dir: "auto", title: quote, textContent: `[${index}] ${fileName}, ${words.page} ${page}` }));
       const sources = make("ol", { className: "sources" }, ...lines);
-      sources.setAttribute("aria-label", "Sources");
+      sources.setAttribute("aria-label", words.sources);
       turn.append(sources);
     }
     if (wrong) turn.append(make("p", { className: "wrong", textContent: wrong }));
@@ -205,9 +273,9 @@
         whole ||= Boolean(frame.choices?.[0]?.finish_reason);
         show(turn, text, citations);
       }
-      show(turn, text, citations, whole ? "" : "The answer was cut off. Please ask again.");
+      show(turn, text, citations, whole ? "" : words.cut);
     } catch (error) {
-      const ended = error.name === "AbortError" ? "Stopped." : text ? "The answer was cut off. Please ask again." : await outOfReach();
+      const ended = error.name === "AbortError" ? words.stopped : text ? words.cut : await outOfReach();
       show(turn, text, citations, ended);
     }
     return whole ? text : "";
@@ -221,7 +289,7 @@
     stop = new AbortController();
     question.value = "";
     question.required = false;
-    send.textContent = "Stop";
+    send.textContent = words.stop;
     messages.push({ role: "user", content: asked });
     const turn = make("div", { className: "turn", textContent: "…" });
     turn.setAttribute("aria-busy", "true");
@@ -230,7 +298,7 @@
     const answer = await ask(turn, stop.signal);
     if (answer) messages.push({ role: "assistant", content: answer }); else messages.pop();
     turn.removeAttribute("aria-busy");
-    send.textContent = "Ask";
+    send.textContent = words.ask;
     question.required = true;
     stop = null;
   });

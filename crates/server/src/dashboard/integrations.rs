@@ -102,7 +102,7 @@ impl Address {
 
     fn own_pages(&self) -> Vec<Program> {
         let tag = format!(
-            "<script src=\"{}/widget.js\" data-key=\"{KEY}\" data-box=\"{}\" data-title=\"Ask our documents\" defer></script>",
+            "<script src=\"{}/widget.js\" data-key=\"{KEY}\" data-box=\"{}\" defer></script>",
             self.origin, self.place
         );
         vec![Program {
