@@ -28,7 +28,7 @@ pub(super) fn cut(file: &Path, folder: &Path, before: Option<&Path>) -> Result<(
     let (mut pieces, mut written) = (Vec::new(), 0);
     loop {
         let mut piece = Vec::with_capacity(PIECE);
-        source.by_ref().take(PIECE as u64).read_to_end(&mut piece).with_context(unread)?;
+        Read::by_ref(&mut source).take(PIECE as u64).read_to_end(&mut piece).with_context(unread)?;
         if piece.is_empty() {
             return Ok((pieces, written));
         }
