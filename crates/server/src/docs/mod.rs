@@ -35,7 +35,10 @@ pub const ROUTES: &[&str] = &["/docs", "/docs/{page}"];
 const CACHING: &str = "public, no-cache";
 
 /// Pictures that the binary carries: only small ones. Screenshots stay in the repository.
-const PICTURES: &[(&str, &str)] = &[("calibration.svg", include_str!("../../../../docs/calibration.svg"))];
+const PICTURES: &[(&str, &str)] = &[
+    ("calibration.svg", include_str!("../../../../docs/calibration.svg")),
+    ("soak.svg", include_str!("../../../../docs/soak.svg")),
+];
 
 /// Everything under `/docs`, by name; made when the first page is asked for.
 struct Site {
