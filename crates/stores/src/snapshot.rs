@@ -1,10 +1,16 @@
 //! Copies of a `SQLite` file as of one moment, while others write to it.
 
-use std::{fs, path::Path, time::Duration};
+use std::{
+    fs,
+    path::Path,
+    thread,
+    time::{Duration, Instant},
+};
 
 use rusqlite::{
     Connection, OpenFlags,
     backup::{Backup, StepResult},
+    ffi,
 };
 
 use crate::{Error, scrub};
@@ -28,8 +34,12 @@ pub fn mirror(from: &Path, to: &Path) -> Result<(), Error> {
     let mut target = Connection::open(to)?;
     let copying = Backup::new(&source, &mut target)?;
     // All at once: others go on reading and writing meanwhile, and nothing that they write is seen.
+    let began = Instant::now();
     while copying.step(-1)? != StepResult::Done {
-        std::thread::sleep(Duration::from_millis(20));
+        if began.elapsed() > BUSY {
+            return Err(rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_BUSY), None).into());
+        }
+        thread::sleep(Duration::from_millis(20));
     }
     drop(copying);
     // One file, without a log beside it.

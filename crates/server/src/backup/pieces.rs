@@ -38,7 +38,8 @@ pub(super) fn cut(file: &Path, folder: &Path, before: Option<&Path>) -> Result<(
         copying::make_folder_of(&to)?;
         let intact = |path: &Path| fs::read(path).is_ok_and(|found| found == piece);
         let is_linked = linked.is_some_and(|from| intact(&from) && fs::hard_link(from, &to).is_ok());
-        if !is_linked && !to.exists() {
+        // Two pieces may be equal.
+        if !is_linked && !intact(&to) {
             write(&to, &piece, &sha256)?;
             written += piece.len() as u64;
         }
@@ -48,6 +49,10 @@ pub(super) fn cut(file: &Path, folder: &Path, before: Option<&Path>) -> Result<(
 
 fn write(to: &Path, piece: &[u8], sha256: &str) -> Result<()> {
     let unwritten = || format!("cannot write {}", to.display());
+    // A link to something damaged is replaced, not written through.
+    if to.exists() {
+        fs::remove_file(to).with_context(unwritten)?;
+    }
     let mut file = File::create_new(to).with_context(unwritten)?;
     file.write_all(piece).and_then(|()| file.sync_all()).with_context(unwritten)?;
     if hash_of(to).with_context(|| format!("cannot read back {}", to.display()))? != sha256 {
