@@ -266,11 +266,12 @@ impl Backup<'_> {
         let copy = self.folder.join("box.work");
         let looked = look(&source);
         let fresh = !looked.is_empty() && !self.link_unchanged(&name, &looked)?;
+        let damaged = || format!("{} is damaged; see `quire doctor --scrub`", source.display());
         let holds = match self.manifest.files.get(&name) {
             Some(linked) => linked.holds.clone(),
             None if fresh => {
                 mirror(&source, &copy).with_context(|| format!("cannot copy {}", source.display()))?;
-                let held = copies::contents(&copy)?.files;
+                let held = copies::contents(&copy).with_context(damaged)?.files;
                 held.iter().map(|held| (held.file, held.pages, held.chunks)).collect()
             }
             None => Vec::new(),
@@ -298,7 +299,7 @@ impl Backup<'_> {
         let odd: Vec<FileId> = there.keys().filter(|file| !sound.contains(file)).copied().collect();
         if fresh {
             if !odd.is_empty() {
-                copies::forget(&copy, &odd)?;
+                copies::forget(&copy, &odd).with_context(damaged)?;
             }
             // A copy without something is not what the box was: the next backup copies it again.
             let looked = if odd.is_empty() { looked } else { Vec::new() };
