@@ -25,12 +25,19 @@ pub struct Questions {
     keep: Keep,
     age: Duration,
     waiting: Mutex<Vec<NewQuestion>>,
+    /// Held while some are written down.
+    writing: tokio::sync::Mutex<()>,
 }
 
 impl Questions {
     /// Keeps what the settings say.
     pub fn new(settings: &QuestionSettings) -> Self {
-        Questions { keep: settings.keep, age: settings.age(), waiting: Mutex::default() }
+        Questions {
+            keep: settings.keep,
+            age: settings.age(),
+            waiting: Mutex::default(),
+            writing: tokio::sync::Mutex::default(),
+        }
     }
 
     /// Whether any are kept.
@@ -80,8 +87,9 @@ impl Questions {
         }
     }
 
-    /// Writes them down.
+    /// Writes them down. When this returns, so are those that somebody else was writing down.
     pub async fn write_down(&self, catalog: &dyn Catalog) -> Result<(), Fault> {
+        let _alone = self.writing.lock().await;
         let waiting = std::mem::take(&mut *self.waiting.lock());
         if waiting.is_empty() {
             return Ok(());
