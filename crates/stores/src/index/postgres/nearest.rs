@@ -11,9 +11,12 @@ use engine::{
     seams::index::{Candidate, Recall},
 };
 use half::{f16, slice::HalfFloatSliceExt};
-use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
+use tokio_postgres::{
+    Row,
+    types::{FromSql, IsNull, ToSql, Type, to_sql_checked},
+};
 
-use super::Content;
+use super::{super::vectors::Kernels, Content};
 use crate::{Error, postgres::Connection};
 
 /// Settings of every connection. Of 400 candidates the best ten are the true ones in more than 98 of 100 cases; a filter
@@ -32,13 +35,14 @@ pub(super) async fn find(
     recall: &Recall<'_>,
 ) -> Result<Vec<Candidate>, Error> {
     let (number, dimensions) = (content.number, vector.len());
-    let (query, limit) = (Half::of(vector), recall.limit);
+    // Some more than wanted, because PostgreSQL rounds the query too: which are the nearest is counted again below.
+    let (query, limit) = (Half::of(vector), recall.limit + recall.limit / 4);
     let rows = match recall.only {
         None => {
             // Box and limit are part of the text: only then does the planner know which index it can use.
             let sql = format!(
-                "select f.id, v.ordinal, v.distance from
-                 (select file, ordinal, half::halfvec({dimensions}) <#> $1 as distance from index_vectors
+                "select f.id, v.ordinal, v.half from
+                 (select file, ordinal, half, half::halfvec({dimensions}) <#> $1 as distance from index_vectors
                   where box = {number} order by half::halfvec({dimensions}) <#> $1 limit {limit}) v
                  join index_files f on f.number = v.file order by v.distance"
             );
@@ -57,14 +61,14 @@ pub(super) async fn find(
                 format!(
                     "with allowed as materialized
                      (select file, ordinal, half from index_vectors where box = {number} and file = any($2)),
-                     v as (select file, ordinal, half <#> $1 as distance from allowed order by 3 limit {limit})
-                     select f.id, v.ordinal, v.distance from v join index_files f on f.number = v.file
+                     v as (select file, ordinal, half, half <#> $1 as distance from allowed order by 4 limit {limit})
+                     select f.id, v.ordinal, v.half from v join index_files f on f.number = v.file
                      order by v.distance"
                 )
             } else {
                 format!(
-                    "select f.id, v.ordinal, v.distance from
-                     (select file, ordinal, half::halfvec({dimensions}) <#> $1 as distance from index_vectors
+                    "select f.id, v.ordinal, v.half from
+                     (select file, ordinal, half, half::halfvec({dimensions}) <#> $1 as distance from index_vectors
                       where box = {number} and file = any($2)
                       order by half::halfvec({dimensions}) <#> $1 limit {limit}) v
                      join index_files f on f.number = v.file order by v.distance"
@@ -74,15 +78,15 @@ pub(super) async fn find(
             connection.query(&statement, &[&query, &files]).await?
         }
     };
-    rows.iter()
-        .map(|row| {
-            let (id, ordinal, distance): (&str, i64, f64) =
-                (row.try_get(0)?, row.try_get(1)?, row.try_get(2)?);
-            let file = id.parse().map_err(|_| Error::Corrupt(format!("`{id}` is no file")))?;
-            let chunk = ChunkId { file, ordinal: ordinal as u32 };
-            Ok(Candidate { chunk, score: -distance as f32 })
-        })
-        .collect()
+    let candidate = |row: &Row| {
+        let (id, ordinal, half): (&str, i64, Half) = (row.try_get(0)?, row.try_get(1)?, row.try_get(2)?);
+        let file = id.parse().map_err(|_| Error::Corrupt(format!("`{id}` is no file")))?;
+        Ok(Candidate { chunk: ChunkId { file, ordinal: ordinal as u32 }, score: half.dot(vector) })
+    };
+    let mut found = rows.iter().map(candidate).collect::<Result<Vec<_>, Error>>()?;
+    found.sort_by(|one, other| other.score.total_cmp(&one.score));
+    found.truncate(recall.limit);
+    Ok(found)
 }
 
 /// A vector as pgvector keeps it: 16 bits per number.
@@ -96,6 +100,11 @@ impl Half {
 
     pub(super) fn floats(&self) -> Vec<f32> {
         self.0.to_f32_vec()
+    }
+
+    /// The dot product with a query, counted as the other index counts it.
+    pub(super) fn dot(&self, query: &[f32]) -> f32 {
+        if self.0.len() == query.len() { Kernels::best().dot(self.0.reinterpret_cast(), query) } else { 0.0 }
     }
 }
 

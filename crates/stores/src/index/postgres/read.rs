@@ -94,12 +94,7 @@ pub(super) struct Wanted<'a> {
 
 impl Wanted<'_> {
     /// For each chunk that is there its place among those wanted and these columns, of the chunk `c` or its vector `v`.
-    async fn rows(
-        &self,
-        connection: &Connection,
-        columns: &str,
-        more: &[&(dyn ToSql + Sync)],
-    ) -> Result<Vec<(usize, Row)>, Error> {
+    async fn rows(&self, connection: &Connection, columns: &str) -> Result<Vec<(usize, Row)>, Error> {
         let of_vectors =
             "join index_vectors v on v.box = n.number and v.file = f.number and v.ordinal = q.ordinal";
         let of_chunks = "join index_chunks c on c.file = f.number and c.ordinal = q.ordinal";
@@ -113,8 +108,7 @@ impl Wanted<'_> {
         let (box_id, draft) = (self.box_id.to_string(), self.draft);
         let files: Vec<String> = self.ids.iter().map(|id| id.file.to_string()).collect();
         let ordinals: Vec<i64> = self.ids.iter().map(|id| id.ordinal.into()).collect();
-        let mut parameters: Vec<&(dyn ToSql + Sync)> = vec![&box_id, &draft, &files, &ordinals];
-        parameters.extend(more);
+        let parameters: [&(dyn ToSql + Sync); 4] = [&box_id, &draft, &files, &ordinals];
         let rows = connection.query(&statement, &parameters).await?.into_iter();
         rows.map(|row| Ok((row.try_get::<_, i64>(0)? as usize - 1, row))).collect()
     }
@@ -126,10 +120,9 @@ pub(super) async fn cosines(
     wanted: Wanted<'_>,
     vector: &[f32],
 ) -> Result<Vec<Option<f32>>, Error> {
-    let query = Half::of(vector);
     let mut found = vec![None; wanted.ids.len()];
-    for (place, row) in wanted.rows(&connection, "v.half <#> $5", &[&query]).await? {
-        found[place] = Some(-row.try_get::<_, f64>(1)? as f32);
+    for (place, row) in wanted.rows(&connection, "v.half").await? {
+        found[place] = Some(row.try_get::<_, Half>(1)?.dot(vector));
     }
     Ok(found)
 }
@@ -138,7 +131,7 @@ pub(super) async fn cosines(
 pub(super) async fn chunks(connection: Connection, wanted: Wanted<'_>) -> Result<Vec<Option<Chunk>>, Error> {
     let columns = "c.page, c.page_end, c.start, c.\"end\", c.language, c.section, c.lead, c.text";
     let mut found = vec![None; wanted.ids.len()];
-    for (place, row) in &wanted.rows(&connection, columns, &[]).await? {
+    for (place, row) in &wanted.rows(&connection, columns).await? {
         found[*place] = Some(chunk(row)?);
     }
     Ok(found)
@@ -168,7 +161,7 @@ fn chunk(row: &Row) -> Result<Chunk, Error> {
 /// Their packed token vectors; empty where there are none.
 pub(super) async fn tokens(connection: Connection, wanted: Wanted<'_>) -> Result<Vec<Vec<u8>>, Error> {
     let mut found = vec![Vec::new(); wanted.ids.len()];
-    for (place, row) in wanted.rows(&connection, "c.tokens", &[]).await? {
+    for (place, row) in wanted.rows(&connection, "c.tokens").await? {
         found[place] = row.try_get(1)?;
     }
     Ok(found)
@@ -177,7 +170,7 @@ pub(super) async fn tokens(connection: Connection, wanted: Wanted<'_>) -> Result
 /// Their vectors; empty where one is gone.
 pub(super) async fn vectors(connection: Connection, wanted: Wanted<'_>) -> Result<Vec<Vec<f32>>, Error> {
     let mut found = vec![Vec::new(); wanted.ids.len()];
-    for (place, row) in wanted.rows(&connection, "v.half", &[]).await? {
+    for (place, row) in wanted.rows(&connection, "v.half").await? {
         found[place] = row.try_get::<_, Half>(1)?.floats();
     }
     Ok(found)

@@ -1,14 +1,15 @@
 //! What tantivy is told: the fields of a chunk, its terms, and queries over them.
 
 use std::{
+    cmp::Reverse,
     collections::{BTreeMap, BTreeSet, HashMap},
     sync::Arc,
 };
 
 use engine::seams::index::Correction;
 use tantivy::{
-    DocAddress, DocId, DocSet, IndexWriter, InvertedIndexReader, Searcher, SegmentReader, TantivyDocument,
-    TantivyError, Term,
+    DocAddress, DocId, DocSet, IndexWriter, InvertedIndexReader, Score, Searcher, SegmentReader,
+    TantivyDocument, TantivyError, Term,
     collector::TopDocs,
     postings::Postings,
     query::{
@@ -139,8 +140,13 @@ impl Fields {
         files: Option<&[i64]>,
     ) -> tantivy::Result<Option<(Box<dyn Query>, Grouped)>> {
         let mut clauses: Vec<(Occur, Box<dyn Query>)> = Vec::new();
-        let mut grouped =
-            Grouped { searcher: searcher.clone(), totals, groups: Vec::new(), found: HashMap::new() };
+        let mut grouped = Grouped {
+            fields: *self,
+            searcher: searcher.clone(),
+            totals,
+            groups: Vec::new(),
+            found: HashMap::new(),
+        };
         for group in question.groups() {
             let mut together = [0; 2];
             for (at, (field, weight)) in
@@ -188,10 +194,8 @@ impl Fields {
         limit: usize,
     ) -> tantivy::Result<Vec<(i64, f32)>> {
         let limit = limit.max(1);
-        let best = TopDocs::with_limit(limit + limit / 4).order_by_score();
-        let found = grouped.searcher.search_with_statistics_provider(query, &best, grouped)?;
         let mut segments: BTreeMap<u32, Vec<DocId>> = BTreeMap::new();
-        for (_, DocAddress { segment_ord, doc_id }) in found {
+        for DocAddress { segment_ord, doc_id } in best(query, grouped, limit)? {
             segments.entry(segment_ord).or_default().push(doc_id);
         }
         let mut scored = Vec::new();
@@ -240,6 +244,42 @@ impl Fields {
         scored.extend(numbered);
         Ok(())
     }
+}
+
+/// At least `limit` of the best chunks by tantivy's count, if there are as many: the same ones whichever way the index came to be.
+fn best(query: &dyn Query, grouped: &Grouped, limit: usize) -> tantivy::Result<Vec<DocAddress>> {
+    let wanted = limit + limit / 4;
+    let quickly = TopDocs::with_limit(wanted).order_by_score();
+    let mut found = grouped.searcher.search_with_statistics_provider(query, &quickly, grouped)?;
+    if found.len() == wanted {
+        // Others may have the score of the last one too, and which of them are here depends on the order of the segments.
+        let last = found.last().map_or(0.0, |(score, _)| coarse(*score));
+        let certain = found.iter().take_while(|(score, _)| coarse(*score) > last).count();
+        if certain < limit {
+            return best_by_number(query, grouped, wanted);
+        }
+        found.truncate(certain);
+    }
+    Ok(found.into_iter().map(|(_, address)| address).collect())
+}
+
+/// The same, and of chunks with the same score the first ones. This looks at every chunk that has a word of the query.
+fn best_by_number(query: &dyn Query, grouped: &Grouped, wanted: usize) -> tantivy::Result<Vec<DocAddress>> {
+    let in_order = TopDocs::with_limit(wanted).tweak_score(|segment: &SegmentReader| {
+        let numbers = segment.fast_fields().i64(CHUNK).ok();
+        move |chunk: DocId, score: Score| {
+            let number = numbers.as_ref().and_then(|numbers| numbers.first(chunk));
+            (coarse(score), Reverse(number.unwrap_or(i64::MAX)))
+        }
+    });
+    let found = grouped.searcher.search_with_statistics_provider(query, &in_order, grouped)?;
+    Ok(found.into_iter().map(|(_, address)| address).collect())
+}
+
+/// A score without its last bits, which depend on the order in which it was added up.
+fn coarse(score: Score) -> Score {
+    const KEPT: u32 = !0xff;
+    Score::from_bits(score.to_bits().saturating_add(0x80) & KEPT)
 }
 
 /// How often each of these chunks, in the order of the segment, has a term in a field.
@@ -300,6 +340,7 @@ impl Totals {
 
 /// What BM25 counts with: how many chunks have a term or another of its group.
 pub(super) struct Grouped {
+    fields: Fields,
     searcher: Searcher,
     totals: Totals,
     /// The question's, with what their terms count in the text and above it.
@@ -309,7 +350,10 @@ pub(super) struct Grouped {
 
 impl Bm25StatisticsProvider for Grouped {
     fn total_num_tokens(&self, field: Field) -> tantivy::Result<u64> {
-        self.searcher.total_num_tokens(field)
+        match [self.fields.body, self.fields.head].iter().position(|one| *one == field) {
+            Some(at) => Ok(self.totals.terms[at]),
+            None => self.searcher.total_num_tokens(field),
+        }
     }
 
     fn total_num_docs(&self) -> tantivy::Result<u64> {

@@ -5,7 +5,7 @@
 
 /// The inner loops, chosen once.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Kernels {
+pub(in crate::index) struct Kernels {
     dot: fn(&[u16], &[f32]) -> f32,
     distances: fn(&[u64], &[u64], &mut Vec<u16>),
 }
@@ -18,7 +18,7 @@ impl Default for Kernels {
 
 impl Kernels {
     /// The fastest that this machine can run.
-    pub(super) fn best() -> Self {
+    pub(in crate::index) fn best() -> Self {
         #[cfg(target_arch = "x86_64")]
         {
             let avx2 = is_x86_feature_detected!("avx2")
@@ -46,7 +46,7 @@ impl Kernels {
     }
 
     /// The dot product of a stored vector, as bits of halves, and a query of the same length.
-    pub(super) fn dot(&self, halves: &[u16], query: &[f32]) -> f32 {
+    pub(in crate::index) fn dot(&self, halves: &[u16], query: &[f32]) -> f32 {
         (self.dot)(halves, query)
     }
 

@@ -15,7 +15,7 @@ mod tests;
 use std::ops::Range;
 
 use codes::Codes;
-use kernels::Kernels;
+pub(super) use kernels::Kernels;
 use rusqlite::{Connection, Result};
 use top::Top;
 
