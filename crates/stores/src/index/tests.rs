@@ -277,6 +277,28 @@ async fn what_was_removed_leaves_no_trace_in_scores() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn of_many_equal_passages_the_same_ones_are_found_whatever_the_index_went_through() {
+    let folder = tempfile::tempdir().unwrap();
+    let id = BoxId::generate();
+    let writing = Writing::for_operator(id);
+    let index = open(folder.path());
+    let mut files = Vec::new();
+    for _ in 0..60 {
+        files.push(store(&index, &writing, "puppies", 40).await);
+    }
+    for file in files.iter().step_by(9) {
+        index.remove(&writing, *file).await.unwrap();
+    }
+    let recall = || Recall { text: Some("puppies"), vector: None, model: "", only: None, limit: 100 };
+    let after = index.recall(writing.reading(), recall()).await.unwrap().keyword;
+    assert_eq!(after.len(), 100);
+    drop(index);
+    copies::drop_text(folder.path(), id).unwrap();
+    let fresh = open(folder.path()).recall(writing.reading(), recall()).await.unwrap().keyword;
+    assert_eq!(after, fresh);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn removed_text_is_gone_from_the_disk() {
     let folder = tempfile::tempdir().unwrap();
     let writing = Writing::for_operator(BoxId::generate());
