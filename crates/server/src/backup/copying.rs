@@ -34,10 +34,26 @@ pub(super) fn copy(from: &Path, to: &Path) -> Result<(u64, String)> {
     target.set_permissions(source.metadata()?.permissions()).with_context(unwritten)?;
     target.sync_all().with_context(unwritten)?;
     let hash = hexadecimal(&hash.finalize());
-    if hash_of(to).with_context(|| format!("cannot read back {}", to.display()))? != hash {
-        bail!("{} does not read back as it was written: the disk is damaged", to.display());
-    }
+    must_read_back(to, &hash)?;
     Ok((size, hash))
+}
+
+/// Compares what is on the disk with the SHA-256 of what was written.
+pub(super) fn must_read_back(path: &Path, sha256: &str) -> Result<()> {
+    if hash_of(path).with_context(|| format!("cannot read back {}", path.display()))? != sha256 {
+        bail!("{} does not read back as it was written: the disk is damaged", path.display());
+    }
+    Ok(())
+}
+
+/// Removes a file, where it is there.
+pub(super) fn remove_file(path: &Path) -> Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(error).with_context(|| format!("cannot remove {}", path.display()))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Makes the folder that a file is to be in.

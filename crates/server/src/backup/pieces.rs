@@ -6,14 +6,14 @@ use std::{
     path::Path,
 };
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use sha2::{Digest, Sha256};
-use stores::blobs::{hash_of, hexadecimal};
+use stores::blobs::hexadecimal;
 
 use super::copying;
 
 /// Bytes of a piece: a change of a few pages costs a few of them, and a large database is still some thousands of files at most.
-const PIECE: usize = 1 << 20;
+const PIECE: usize = 256 << 10;
 
 /// Where a piece is in a backup.
 pub(super) fn name_of(sha256: &str) -> String {
@@ -50,15 +50,10 @@ pub(super) fn cut(file: &Path, folder: &Path, before: Option<&Path>) -> Result<(
 fn write(to: &Path, piece: &[u8], sha256: &str) -> Result<()> {
     let unwritten = || format!("cannot write {}", to.display());
     // A link to something damaged is replaced, not written through.
-    if to.exists() {
-        fs::remove_file(to).with_context(unwritten)?;
-    }
+    copying::remove_file(to)?;
     let mut file = File::create_new(to).with_context(unwritten)?;
     file.write_all(piece).and_then(|()| file.sync_all()).with_context(unwritten)?;
-    if hash_of(to).with_context(|| format!("cannot read back {}", to.display()))? != sha256 {
-        bail!("{} does not read back as it was written: the disk is damaged", to.display());
-    }
-    Ok(())
+    copying::must_read_back(to, sha256)
 }
 
 /// Puts a file together where there is none; gives its size and SHA-256. It is on disk when this returns.

@@ -8,7 +8,7 @@
 use std::{
     collections::{HashMap, HashSet},
     ffi::OsStr,
-    fs, io,
+    fs,
     os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
 };
@@ -173,7 +173,7 @@ impl Backup<'_> {
         let copy = self.folder.join("catalog.db");
         snapshot(&work, &copy)?;
         for end in ["", "-wal", "-shm"] {
-            remove_file(&with_end(&work, end))?;
+            copying::remove_file(&with_end(&work, end))?;
         }
         let (size, sha256) = read_back("catalog.db", &copy)?;
         self.copied += 1;
@@ -190,7 +190,7 @@ impl Backup<'_> {
     ) -> Result<Sql> {
         for _ in 0..ROUNDS {
             for end in ["", "-wal", "-shm"] {
-                remove_file(&with_end(work, end))?;
+                copying::remove_file(&with_end(work, end))?;
             }
             snapshot(&self.data.join("catalog.db"), work)?;
             let catalog = Sql::open(work)?;
@@ -244,7 +244,7 @@ impl Backup<'_> {
         let unwanted: Vec<String> =
             self.manifest.files.keys().filter(|path| !wanted.contains(&name_of(path))).cloned().collect();
         for path in unwanted {
-            remove_file(&self.folder.join(&path))?;
+            copying::remove_file(&self.folder.join(&path))?;
             self.manifest.files.remove(&path);
         }
         Ok(())
@@ -344,7 +344,7 @@ impl Backup<'_> {
         let (size, sha256) = read_back(&name, copy)?;
         let before = self.before.as_ref().map(|(folder, _)| folder.as_path());
         let (pieces, written) = pieces::cut(copy, &self.folder, before)?;
-        remove_file(copy)?;
+        copying::remove_file(copy)?;
         self.copied += 1;
         self.bytes_copied += written;
         self.manifest.files.insert(name, Entry { size, sha256, looked, pieces, holds });
@@ -384,15 +384,6 @@ fn with_end(path: &Path, end: &str) -> PathBuf {
     let mut name = path.file_name().unwrap_or(OsStr::new("")).to_owned();
     name.push(end);
     path.with_file_name(name)
-}
-
-fn remove_file(path: &Path) -> Result<()> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            Err(error).with_context(|| format!("cannot remove {}", path.display()))
-        }
-        _ => Ok(()),
-    }
 }
 
 fn told(fault: Fault) -> anyhow::Error {
