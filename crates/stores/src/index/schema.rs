@@ -61,6 +61,10 @@ const MIGRATIONS: &[&str] = &[
     -- Where the words of a page stand; only pages of PDFs and pictures have it.
     alter table pages add column layout blob;
 ",
+    "
+    -- The languages of a box are counted whenever its words change, without reading its chunks.
+    create index chunks_by_language on chunks (language);
+",
 ];
 
 /// Files of this layout were written before deleted text was overwritten wherever it had been; they are written once more.

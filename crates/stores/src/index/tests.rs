@@ -12,7 +12,7 @@ use engine::{
     document::{Document, Format, Page},
     ids::{BoxId, ChunkId, FileId},
     ingest::{self, Relocation},
-    seams::index::{Chunk, Index, IndexedChunk, Recall},
+    seams::index::{Candidate, Chunk, Index, IndexedChunk, Recall},
 };
 
 use super::{Bounds, Embedded, Postgres, contract, copies};
@@ -246,11 +246,20 @@ async fn folders_and_servers_rank_alike() {
     }
 }
 
+/// What a query finds in a box as it is, and once its text index was made again: the same.
+async fn found_alike(index: Embedded, folder: &Path, writing: &Writing, query: &str) -> Vec<Candidate> {
+    let recall = || Recall { text: Some(query), vector: None, model: "", only: None, limit: 100 };
+    let found = index.recall(writing.reading(), recall()).await.unwrap().keyword;
+    drop(index);
+    copies::drop_text(folder, writing.reading().box_id()).unwrap();
+    assert_eq!(found, open(folder).recall(writing.reading(), recall()).await.unwrap().keyword);
+    found
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn what_was_removed_leaves_no_trace_in_scores() {
     let folder = tempfile::tempdir().unwrap();
-    let id = BoxId::generate();
-    let writing = Writing::for_operator(id);
+    let writing = Writing::for_operator(BoxId::generate());
     let index = open(folder.path());
     let mut files = Vec::new();
     for at in 0..300 {
@@ -261,26 +270,14 @@ async fn what_was_removed_leaves_no_trace_in_scores() {
     for at in (0..300).step_by(7) {
         index.remove(&writing, files[at]).await.unwrap();
     }
-    let recall = || Recall {
-        text: Some("a running computer wordaple"),
-        vector: None,
-        model: "",
-        only: None,
-        limit: 300,
-    };
-    let after = index.recall(writing.reading(), recall()).await.unwrap().keyword;
-    assert!(!after.is_empty());
-    drop(index);
-    copies::drop_text(folder.path(), id).unwrap();
-    let fresh = open(folder.path()).recall(writing.reading(), recall()).await.unwrap().keyword;
-    assert_eq!(after, fresh);
+    let found = found_alike(index, folder.path(), &writing, "a running computer wordaple").await;
+    assert!(!found.is_empty());
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn of_many_equal_passages_the_same_ones_are_found_whatever_the_index_went_through() {
     let folder = tempfile::tempdir().unwrap();
-    let id = BoxId::generate();
-    let writing = Writing::for_operator(id);
+    let writing = Writing::for_operator(BoxId::generate());
     let index = open(folder.path());
     let mut files = Vec::new();
     for _ in 0..60 {
@@ -289,13 +286,35 @@ async fn of_many_equal_passages_the_same_ones_are_found_whatever_the_index_went_
     for file in files.iter().step_by(9) {
         index.remove(&writing, *file).await.unwrap();
     }
-    let recall = || Recall { text: Some("puppies"), vector: None, model: "", only: None, limit: 100 };
-    let after = index.recall(writing.reading(), recall()).await.unwrap().keyword;
-    assert_eq!(after.len(), 100);
-    drop(index);
-    copies::drop_text(folder.path(), id).unwrap();
-    let fresh = open(folder.path()).recall(writing.reading(), recall()).await.unwrap().keyword;
-    assert_eq!(after, fresh);
+    assert_eq!(found_alike(index, folder.path(), &writing, "puppies").await.len(), 100);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_language_that_a_box_had_first_counts_no_more_than_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let writing = Writing::for_operator(BoxId::generate());
+    let index = open(folder.path());
+    for (language, count, text) in [("de", 300, "das Museum"), ("en", 400, "a war long ago")] {
+        let texts: Vec<String> = (0..count).map(|at| format!("{text} {at}")).collect();
+        let (document, chunks) = file_of(&texts, language);
+        index.replace(&writing, FileId::generate(), &document, &chunks, "test").await.unwrap();
+        finds(&index, &writing, "museum").await;
+    }
+    // A function word in German only.
+    assert_eq!(found_alike(index, folder.path(), &writing, "war 7").await.len(), 100);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_misspelt_word_is_not_taken_for_one_that_only_removed_files_had() {
+    let folder = tempfile::tempdir().unwrap();
+    let writing = Writing::for_operator(BoxId::generate());
+    let index = open(folder.path());
+    store(&index, &writing, "ordinary", 300).await;
+    let removed = store(&index, &writing, "walrus", 2).await;
+    let recall = || Recall { text: Some("walruz"), vector: None, model: "", only: None, limit: 10 };
+    assert_eq!(index.recall(writing.reading(), recall()).await.unwrap().corrected.len(), 1);
+    index.remove(&writing, removed).await.unwrap();
+    assert_eq!(index.recall(writing.reading(), recall()).await.unwrap().corrected, []);
 }
 
 #[tokio::test(flavor = "multi_thread")]

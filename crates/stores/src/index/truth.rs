@@ -337,7 +337,7 @@ pub(super) fn each_passage(
 /// The languages of the box's chunks, most frequent first; `None` stands for those that could not be detected.
 pub(super) fn languages(connection: &Connection) -> Result<Vec<Option<String>>> {
     connection
-        .prepare_cached("select language from chunks group by language order by count(*) desc")?
+        .prepare_cached("select language from chunks group by language order by count(*) desc, language")?
         .query_map([], |row| row.get(0))?
         .collect()
 }

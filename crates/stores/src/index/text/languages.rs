@@ -1,6 +1,11 @@
 //! The languages of a box: what makes their terms, and which of their words say nothing by themselves.
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::{Arc, LazyLock},
+};
+
+use parking_lot::Mutex;
 
 use super::{
     analyzer::{Analyzer, fold},
@@ -15,51 +20,29 @@ const QUERY_LANGUAGES: usize = 16;
 /// "war" alone is German for "was", and English for what it is.
 const TELLING: usize = 2;
 
-/// The languages of a box.
+/// The languages of a box, most frequent first. They depend on what the box holds and on nothing else, so that a box answers
+/// alike before and after it was opened again, restored or moved.
 #[derive(Clone, Default)]
 pub(in crate::index) struct Languages {
-    /// Most frequent first, as of the last opening.
     known: Vec<Known>,
-    places: HashMap<Option<String>, usize>,
 }
 
 #[derive(Clone)]
 struct Known {
     code: String,
     analyzer: Analyzer,
-    /// Articles, pronouns, prepositions and the like, without accents; empty where there is no list.
-    function: HashSet<String>,
+    function: Arc<HashSet<String>>,
 }
 
 impl Languages {
     /// The languages of these names, most frequent first; `None` stands for what could not be told.
     pub(in crate::index) fn of(names: impl IntoIterator<Item = Option<String>>) -> Self {
-        let mut languages = Languages::default();
-        for name in names {
-            languages.note(name.as_deref());
-        }
-        languages
-    }
-
-    /// Makes sure that chunks of this language can be found.
-    pub(super) fn note(&mut self, language: Option<&str>) {
-        let name = language.map(str::to_string);
-        if self.places.contains_key(&name) {
-            return;
-        }
-        self.places.insert(name, self.known.len());
-        let code = language.unwrap_or("en").to_string();
-        let list = stop_words::lookup(&code).unwrap_or_default();
-        let function = list.iter().map(|word| fold(&word.to_lowercase(), "").into_owned()).collect();
-        self.known.push(Known { code, analyzer: Analyzer::new(language), function });
-    }
-
-    /// What makes the terms of a chunk of this language.
-    pub(super) fn analyzer(&self, language: &Option<String>) -> Analyzer {
-        match self.places.get(language) {
-            Some(&place) => self.known[place].analyzer,
-            None => Analyzer::new(language.as_deref()),
-        }
+        let known = names.into_iter().map(|name| {
+            let analyzer = Analyzer::new(name.as_deref());
+            let code = name.unwrap_or_else(|| "en".to_string());
+            Known { function: function_words(&code), code, analyzer }
+        });
+        Languages { known: known.collect() }
     }
 
     /// Whether chunks of this language are in the box.
@@ -105,4 +88,18 @@ impl Languages {
             _ => Some(first),
         }
     }
+}
+
+/// Articles, pronouns, prepositions and the like of a language, without accents; empty where there is no list. Each is made
+/// once.
+fn function_words(code: &str) -> Arc<HashSet<String>> {
+    static MADE: LazyLock<Mutex<HashMap<String, Arc<HashSet<String>>>>> = LazyLock::new(Default::default);
+    let mut made = MADE.lock();
+    if let Some(words) = made.get(code) {
+        return words.clone();
+    }
+    let list = stop_words::lookup(code).unwrap_or_default();
+    let words = Arc::new(list.iter().map(|word| fold(&word.to_lowercase(), "").into_owned()).collect());
+    made.insert(code.to_string(), Arc::clone(&words));
+    words
 }

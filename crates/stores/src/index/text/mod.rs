@@ -256,7 +256,7 @@ impl Text {
     /// truth remembers.
     fn caught_up(&self, connection: &Connection, latest: i64) -> Result<Option<Open>, Fault> {
         let mut open = self.open_folder().map_err(fault)?;
-        open.languages = Arc::new(Languages::of(truth::languages(connection).map_err(fault)?));
+        open.languages = languages(connection)?;
         match open.index.load_metas().map_err(fault)?.payload {
             Some(payload) => {
                 let Some(has) = has(&payload) else { return Ok(None) };
@@ -322,30 +322,25 @@ impl Open {
         files: impl Iterator<Item = i64>,
         change: i64,
     ) -> Result<(), Fault> {
-        let (fields, mut shared) = (self.fields, self.languages.clone());
-        let languages = Arc::make_mut(&mut shared);
+        let fields = self.fields;
         let writer = self.writer().map_err(fault)?;
         for file in files {
             writer.delete_term(fields.of_file(file));
             let mut documents = Documents::new(writer, fields);
-            truth::each_passage(connection, Some(file), |passage| {
-                languages.note(passage.language.as_deref());
-                documents.add(&passage, languages);
-            })
-            .map_err(fault)?;
+            truth::each_passage(connection, Some(file), |passage| documents.add(&passage)).map_err(fault)?;
             documents.finish().map_err(fault)?;
         }
         commit(writer, change).map_err(fault)?;
-        (self.languages, self.has) = (shared, change);
+        self.has = change;
+        self.languages = languages(connection)?;
         Ok(())
     }
 
     fn write_all(&mut self, connection: &Connection, change: i64) -> Result<(), Fault> {
-        let (fields, languages) = (self.fields, self.languages.clone());
+        let fields = self.fields;
         let writer = self.writer().map_err(fault)?;
         let mut documents = Documents::new(writer, fields);
-        truth::each_passage(connection, None, |passage| documents.add(&passage, &languages))
-            .map_err(fault)?;
+        truth::each_passage(connection, None, |passage| documents.add(&passage)).map_err(fault)?;
         documents.finish().map_err(fault)?;
         commit(writer, change).map_err(fault)?;
         self.has = change;
@@ -416,6 +411,11 @@ impl Open {
             .map(|segment| segment.id())
             .collect()
     }
+}
+
+fn languages(connection: &Connection) -> Result<Arc<Languages>, Fault> {
+    let names = truth::languages(connection).map_err(fault)?;
+    Ok(Arc::new(Languages::of(names)))
 }
 
 fn commit(writer: &mut IndexWriter, change: i64) -> tantivy::Result<()> {

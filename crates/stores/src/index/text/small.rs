@@ -6,8 +6,8 @@ use engine::seams::index::Correction;
 use rusqlite::{Connection, Result};
 
 use super::{
-    super::truth, Matches, bm25::Field, counts::count, languages::Languages, question::Group,
-    spelling::Speller, terms::HEADING_WEIGHT,
+    super::truth, Matches, analyzer::Analyzer, bm25::Field, counts::count, languages::Languages,
+    question::Group, spelling::Speller, terms::HEADING_WEIGHT,
 };
 
 /// All terms of a box.
@@ -48,7 +48,7 @@ impl Small {
         };
         let mut words_of: HashMap<i64, BTreeSet<String>> = HashMap::new();
         truth::each_passage(connection, None, |passage| {
-            let analyzer = small.languages.analyzer(&passage.language);
+            let analyzer = Analyzer::new(passage.language.as_deref());
             let above = passage.section.iter().map(String::as_str).chain([passage.title.as_str()]);
             let words = words_of.entry(passage.file).or_default();
             let counts = count(&analyzer, [&passage.text, &passage.lead], above, words);

@@ -1,6 +1,6 @@
 //! Takes misspelt words for words that the box has: the nearest, and of those the most frequent.
 
-use std::{cmp::Reverse, collections::BTreeSet};
+use std::{borrow::Cow, cmp::Reverse, collections::BTreeSet};
 
 use engine::seams::index::Correction;
 use unicode_normalization::char::is_combining_mark;
@@ -61,6 +61,33 @@ struct Likely {
     word: String,
 }
 
+/// A word of the box.
+struct Offered<'a> {
+    folded: Cow<'a, str>,
+    length: usize,
+    mask: u64,
+}
+
+impl<'a> Offered<'a> {
+    fn of(word: &'a str) -> Self {
+        let folded = fold(word, "");
+        Offered { length: folded.chars().count(), mask: mask(&folded), folded }
+    }
+}
+
+impl Misspelt {
+    /// How many slips a word is away; nothing where they are more than `tolerance`.
+    fn slips(&self, word: &Offered, tolerance: usize) -> Option<usize> {
+        // A slip takes one letter of the alphabet away and brings another in, at most.
+        let far = self.length.abs_diff(word.length) > tolerance
+            || (self.mask ^ word.mask).count_ones() as usize > 2 * tolerance;
+        if far {
+            return None;
+        }
+        Some(strsim::osa_distance(&self.folded, &word.folded)).filter(|slips| *slips <= tolerance)
+    }
+}
+
 impl Speller {
     pub(in crate::index) fn new(words: BTreeSet<String>) -> Self {
         let misspelt = words.into_iter().map(|written| {
@@ -79,23 +106,19 @@ impl Speller {
         (least.saturating_sub(1), most + 1)
     }
 
+    /// Whether any of them may mean this word.
+    pub(in crate::index) fn is_near(&self, word: &str) -> bool {
+        let word = Offered::of(word);
+        self.misspelt.iter().any(|misspelt| misspelt.slips(&word, misspelt.tolerance).is_some())
+    }
+
     /// A word that the box has, in so many files.
     pub(in crate::index) fn offer(&mut self, word: &str, files: u64) {
-        let folded = fold(word, "");
-        let (length, mask) = (folded.chars().count(), mask(&folded));
+        let offered = Offered::of(word);
         for misspelt in &mut self.misspelt {
             let tolerance = misspelt.best.as_ref().map_or(misspelt.tolerance, |best| best.slips);
-            // A slip takes one letter of the alphabet away and brings another in, at most.
-            let far = misspelt.length.abs_diff(length) > tolerance
-                || (misspelt.mask ^ mask).count_ones() as usize > 2 * tolerance;
-            if far {
-                continue;
-            }
-            let slips = strsim::osa_distance(&misspelt.folded, &folded);
-            if slips > tolerance {
-                continue;
-            }
-            let other_start = misspelt.folded.chars().next() != folded.chars().next();
+            let Some(slips) = misspelt.slips(&offered, tolerance) else { continue };
+            let other_start = misspelt.folded.chars().next() != offered.folded.chars().next();
             let likely = Likely { slips, other_start, files: Reverse(files), word: word.to_string() };
             if misspelt.best.as_ref().is_none_or(|best| likely < *best) {
                 misspelt.best = Some(likely);

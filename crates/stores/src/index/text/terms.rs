@@ -25,7 +25,6 @@ use super::{
     analyzer::Analyzer,
     bm25,
     counts::keep,
-    languages::Languages,
     question::{Group, Question},
     spelling::Speller,
 };
@@ -118,16 +117,19 @@ impl Fields {
             let mut words = index.terms().stream()?;
             while words.advance() {
                 let Ok(word) = std::str::from_utf8(words.key()) else { continue };
-                if word.len() >= least && word.chars().count() <= most {
-                    let count = u64::from(words.value().doc_freq);
-                    match files.get_mut(word) {
-                        Some(files) => *files += count,
-                        None => drop(files.insert(word.to_string(), count)),
-                    }
+                if word.len() < least || word.chars().count() > most || !speller.is_near(word) {
+                    continue;
                 }
+                *files.entry(word.to_string()).or_default() += u64::from(match segment.alive_bitset() {
+                    None => words.value().doc_freq,
+                    Some(alive) => index
+                        .read_postings_from_terminfo(words.value(), IndexRecordOption::Basic)?
+                        .doc_freq_given_deletes(alive),
+                });
             }
         }
-        files.iter().for_each(|(word, files)| speller.offer(word, *files));
+        // A word that only removed files had is not known.
+        files.iter().filter(|(_, files)| **files > 0).for_each(|(word, files)| speller.offer(word, *files));
         Ok(speller.corrections())
     }
 
@@ -384,11 +386,11 @@ impl<'a> Documents<'a> {
     }
 
     /// The next chunk; those of a file come one after the other.
-    pub(super) fn add(&mut self, passage: &Passage, languages: &Languages) {
+    pub(super) fn add(&mut self, passage: &Passage) {
         if self.last.as_ref().is_some_and(|(file, _)| *file != passage.file) {
             self.close();
         }
-        let analyzer = languages.analyzer(&passage.language);
+        let analyzer = Analyzer::new(passage.language.as_deref());
         let document = self.fields.document(passage, analyzer, &mut self.words);
         if let Some((_, before)) = self.last.replace((passage.file, document)) {
             self.write(before);
