@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Backup, restore, export and import of a large box: what a backup costs those who search, and whether everything comes back.
 
-    python3 bench/reliability/backup.py [CHUNKS, default 100000]     needs target/release/quire (or QUIRE_BINARY)
+    python3 bench/reliability/backup.py [CHUNKS, default 100000] [FOLDER]     needs target/release/quire (or QUIRE_BINARY)
+
+With FOLDER the box is kept there, and a later run starts from it instead of reading files for half an hour.
 
 1. Reads generated files into a box, and notes 500 answers.
 2. Takes full backups one after the other beside a client that searches: p50 and p99, beside those of a quiet minute.
@@ -29,18 +31,18 @@ from service import Server  # noqa: E402
 from servers import Servers  # noqa: E402
 
 CHUNKS = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000
+KEPT = pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else None
 SECTIONS = 50                      # of one file, each of two passages
+UNBOUND = {"QUIRE__BOUNDS__STORAGE_GB": "1000", "QUIRE__BOUNDS__FILES": "1000000"}
 ANSWERS, FLIPS, CHANGED = 500, 40, 10
 WORDS = [first + middle + last for first in "b br d f gr h k l m n p pl r s st t tr v w z".split() for middle in "a e i o u ai ea oo".split()
          for last in "b ck d g l ll m n nd ng p r rt s st t th x".split()]
 chance = random.Random(7)
 
 
-def sentence():
-    return " ".join(chance.choices(WORDS, k=14)).capitalize() + "."
-
-
 def text(number):
+    own = random.Random(number)
+    sentence = lambda: " ".join(own.choices(WORDS, k=14)).capitalize() + "."
     return f"# Document {number}\n\n" + "\n\n".join(
         f"## Part {part} of {number}\n\n" + " ".join(sentence() for _ in range(9)) for part in range(SECTIONS))
 
@@ -97,26 +99,36 @@ def beside(server, queries, work):
     return found, took
 
 
-def fill(server, files):
-    folder = pathlib.Path(tempfile.mkdtemp(prefix="quire-bench-files-"))
-    paths = []
-    for number in range(files):
-        paths.append(folder / f"{number}.md")
-        paths[-1].write_text(text(number))
-    began = time.monotonic()
-    for path in paths:
-        status, answer = server.upload(path)
-        assert status == 201, answer
-    read = server.wait_until_read(1)
-    assert all(file["status"] == "ready" for file in read)
-    return paths, time.monotonic() - began
+def filled(work):
+    """A server with the box, its files, and how long it took to read them."""
+    kept = KEPT or work / "kept"
+    data, files, facts = kept / "data", kept / "files", kept / "facts.json"
+    if not facts.exists():
+        server = Server(data=data, env=UNBOUND).set_up().start()
+        files.mkdir()
+        paths = [files / f"{number}.md" for number in range(max(CHANGED, CHUNKS // (2 * SECTIONS)))]
+        for number, path in enumerate(paths):
+            path.write_text(text(number))
+        began = time.monotonic()
+        for path in paths:
+            status, answer = server.upload(path)
+            assert status == 201, answer
+        read = server.wait_until_read(1)
+        took = time.monotonic() - began
+        server.stop()
+        assert all(file["status"] == "ready" for file in read)
+        facts.write_text(json.dumps({"box": server.box, "key": server.key, "took": took}))
+    shutil.copytree(kept, work / "in-use")
+    facts = json.loads(facts.read_text())
+    server = Server(data=work / "in-use" / "data", env=UNBOUND)
+    server.box, server.key = facts["box"], facts["key"]
+    return server.start(), sorted((work / "in-use" / "files").iterdir()), facts["took"]
 
 
 def main():
     folder = pathlib.Path(tempfile.mkdtemp(prefix="quire-bench-backups-"))
-    server = Server(env={"QUIRE__BOUNDS__STORAGE_GB": "1000", "QUIRE__BOUNDS__FILES": "1000000"}).set_up().start()
+    server, paths, reading = filled(folder)
     try:
-        paths, reading = fill(server, max(CHANGED, CHUNKS // (2 * SECTIONS)))
         queries = [" ".join(chance.choices(WORDS, k=chance.randint(2, 8))) for _ in range(ANSWERS)]
         contents = server.command("export", server.box, str(folder / "box.quire"))["contents"]
         print(f"{contents} read in {reading:.0f} s", flush=True)
@@ -143,7 +155,7 @@ def main():
         print(f"after {CHANGED} changed files: {again['copied']} of {again['files']} files copied, {again['bytesCopied'] / 1e6:.1f} MB", flush=True)
         before = answers(server, queries)
 
-        restored = Server(data=folder / "restored", env={"QUIRE__BOUNDS__STORAGE_GB": "1000"})
+        restored = Server(data=folder / "restored", env=UNBOUND)
         restored.box, restored.key = server.box, server.key
         began = time.monotonic()
         restored.command("restore", str(folder / "full-3"))
@@ -171,7 +183,6 @@ def main():
     finally:
         server.stop()
         shutil.rmtree(folder, ignore_errors=True)
-        shutil.rmtree(server.data, ignore_errors=True)
 
 
 def move(server, folder, reading):
