@@ -22,7 +22,7 @@ use super::{
     rows::Rows,
     schema,
     text::{Matches, Text},
-    truth,
+    truth, vectors,
 };
 use crate::{error::fault, scrub};
 
@@ -93,11 +93,15 @@ impl OpenBox {
         let Incoming { file, document, chunks, model } = incoming;
         let change = truth::replace(&transaction, *file, document, chunks, model).map_err(fault)?;
         let pending = self.text.prepare(&transaction, &change)?;
+        let centre = vectors::settled_centre(&transaction).map_err(fault)?;
         let mut rows = self.rows.write();
         self.commit(transaction)?;
         if let Some(rows) = rows.as_mut() {
             rows.remove(*file);
             rows.add(*file, change.first_chunk, chunks);
+            if let Some(centre) = centre {
+                rows.code_around(centre);
+            }
             self.bytes.store(rows.bytes(), Ordering::Relaxed);
         }
         self.text.publish(pending)?;

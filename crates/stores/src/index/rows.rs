@@ -11,7 +11,10 @@ use engine::{
 };
 use rusqlite::{Connection, Result};
 
-use super::{truth, vectors::Vectors};
+use super::{
+    truth,
+    vectors::{self, Vectors},
+};
 
 /// Slots of removed chunks are given up when they are this share of all: each rewrite then moves at most three live
 /// rows for every one it frees.
@@ -54,12 +57,10 @@ impl Rows {
             rows.insert(run);
         }
         let vectors = &mut rows.vectors;
-        truth::each_vector(connection, |bytes| {
-            vectors.push(truth::halves(bytes));
-            if vectors.has_just_grown() {
-                vectors.reserve(slot - vectors.len());
-            }
-        })?;
+        if let Some(centre) = vectors::centre(connection)? {
+            vectors.code_around(centre, slot);
+        }
+        truth::each_vector(connection, None, |bytes| vectors.push(truth::halves(bytes)))?;
         Ok(rows)
     }
 
@@ -84,6 +85,11 @@ impl Rows {
         for chunk in chunks {
             self.vectors.push(truth::halves(&truth::halves_as_bytes(&chunk.vector)));
         }
+    }
+
+    /// There are now so many chunks that their vectors are found by codes around this.
+    pub(super) fn code_around(&mut self, centre: Vec<f32>) {
+        self.vectors.code_around(centre, 0);
     }
 
     /// Takes a file out: none of its chunks can be found from here on.

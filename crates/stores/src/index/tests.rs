@@ -305,6 +305,52 @@ async fn the_language_that_a_box_had_first_counts_no_more_than_others() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_large_box_finds_the_same_vectors_once_it_is_opened_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let writing = Writing::for_operator(BoxId::generate());
+    let index = open(folder.path());
+    let mut files = Vec::new();
+    // Far more than are compared one by one. The first files lie where the others do not.
+    for file in 0..11 {
+        let texts = vec![String::from("x"); 2_000];
+        let (document, chunks) = file_of(&texts, "en");
+        let direction = |at: usize| {
+            let angle =
+                |n: usize| ((at * (n + 3) * 37 + file * 11) as f32).sin() + if file < 3 { 2.0 } else { 0.0 };
+            (0..16).map(angle).collect::<Vec<f32>>()
+        };
+        let chunks: Arc<[IndexedChunk]> = chunks
+            .iter()
+            .enumerate()
+            .map(|(at, chunk)| IndexedChunk { vector: direction(at), ..chunk.clone() })
+            .collect();
+        files.push(FileId::generate());
+        index.replace(&writing, files[file], &document, &chunks, "test").await.unwrap();
+        nearest(&index, &writing).await;
+    }
+    for (file, name) in files.iter().zip(["first", "second"]) {
+        let (document, chunks) = file_of(&[name.to_string()], "en");
+        let chunks =
+            chunks.iter().map(|chunk| IndexedChunk { vector: vec![0.1; 16], ..chunk.clone() }).collect();
+        index.replace(&writing, *file, &document, &chunks, "test").await.unwrap();
+    }
+    let (document, chunks) = file_of(&vec![String::from("y"); 5_000], "en");
+    let chunks =
+        chunks.iter().map(|chunk| IndexedChunk { vector: vec![-0.2; 16], ..chunk.clone() }).collect();
+    index.replace(&writing, FileId::generate(), &document, &chunks, "test").await.unwrap();
+    let found = nearest(&index, &writing).await;
+    assert_eq!(found.len(), 100);
+    drop(index);
+    assert_eq!(found, nearest(&open(folder.path()), &writing).await);
+}
+
+async fn nearest(index: &Embedded, writing: &Writing) -> Vec<Candidate> {
+    let query: Vec<f32> = (0..16).map(|at| if at % 3 == 0 { 0.4 } else { -0.1 }).collect();
+    let recall = Recall { text: None, vector: Some(&query), model: "test", only: None, limit: 100 };
+    index.recall(writing.reading(), recall).await.unwrap().semantic
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_misspelt_word_is_not_taken_for_one_that_only_removed_files_had() {
     let folder = tempfile::tempdir().unwrap();
     let writing = Writing::for_operator(BoxId::generate());

@@ -11,6 +11,8 @@ use rusqlite::{Connection, OptionalExtension, Result, Row, Transaction, params, 
 
 /// The fact that names the embedder of the box.
 const MODEL: &str = "model";
+/// The fact that has what the codes of its vectors are taken around.
+const CENTRE: &str = "centre";
 
 /// What the text index needs to know of a chunk.
 pub(super) struct Passage {
@@ -38,13 +40,28 @@ pub(super) struct Change {
 
 /// The embedder of the box.
 pub(super) fn model(connection: &Connection) -> Result<Option<String>> {
+    fact(connection, MODEL)
+}
+
+/// What the codes of the box's vectors are taken around, where it was settled.
+pub(super) fn centre(connection: &Connection) -> Result<Option<Vec<f32>>> {
+    let kept = fact(connection, CENTRE)?;
+    Ok(kept.and_then(|numbers| serde_json::from_str(&numbers).ok()))
+}
+
+/// Settles it.
+pub(super) fn settle_centre(transaction: &Transaction<'_>, centre: &[f32]) -> Result<()> {
+    set_fact(transaction, CENTRE, &serde_json::json!(centre).to_string())
+}
+
+fn fact(connection: &Connection, name: &str) -> Result<Option<String>> {
     connection
         .prepare_cached("select value from facts where name = ?1")?
-        .query_row([MODEL], |row| row.get(0))
+        .query_row([name], |row| row.get(0))
         .optional()
 }
 
-/// The same, unless there are no chunks any more.
+/// The embedder of the box, unless there are no chunks any more.
 pub(super) fn filled_by(connection: &Connection) -> Result<Option<String>> {
     let filled = connection
         .prepare_cached("select exists (select 1 from files where chunks > 0)")?
@@ -68,8 +85,9 @@ pub(super) fn replace(
     model: &str,
 ) -> Result<Change> {
     let gone = remove(transaction, file)?;
-    if !chunks.is_empty() {
+    if !chunks.is_empty() && self::model(transaction)?.as_deref() != Some(model) {
         set_fact(transaction, MODEL, model)?;
+        transaction.prepare_cached("delete from facts where name = ?1")?.execute([CENTRE])?;
     }
     transaction
         .prepare_cached("insert into files (id, title, pages, chunks) values (?1, ?2, ?3, ?4)")?
@@ -281,9 +299,13 @@ pub(super) fn vector(connection: &Connection, number: i64) -> Result<Option<Vec<
 }
 
 /// Calls `visit` with the bytes of every vector, in the order of the chunks' numbers.
-pub(super) fn each_vector(connection: &Connection, mut visit: impl FnMut(&[u8])) -> Result<()> {
-    let mut statement = connection.prepare_cached("select half from vectors order by chunk")?;
-    let mut rows = statement.query([])?;
+pub(super) fn each_vector(
+    connection: &Connection,
+    most: Option<usize>,
+    mut visit: impl FnMut(&[u8]),
+) -> Result<()> {
+    let mut statement = connection.prepare_cached("select half from vectors order by chunk limit ?1")?;
+    let mut rows = statement.query([most.map_or(-1, |most| most as i64)])?;
     while let Some(row) = rows.next()? {
         visit(row.get_ref(0)?.as_blob()?);
     }

@@ -23,18 +23,9 @@ pub(super) struct Query {
 }
 
 impl Codes {
-    /// Codes around the mean of these vectors, one row of halves after the other.
-    pub(super) fn around(halves: &[u16], dimensions: usize) -> Self {
-        let mut mean = vec![0.0f32; dimensions];
-        let mut floats = vec![0.0f32; dimensions];
-        let count = halves.len() / dimensions.max(1);
-        for row in halves.chunks_exact(dimensions.max(1)) {
-            row.reinterpret_cast::<f16>().convert_to_f32_slice(&mut floats);
-            mean.iter_mut().zip(&floats).for_each(|(sum, value)| *sum += value / count as f32);
-        }
-        let mut codes = Codes { mean, words: dimensions.div_ceil(64), bits: Vec::new() };
-        halves.chunks_exact(dimensions.max(1)).for_each(|row| codes.push(row));
-        codes
+    /// None yet, around a mean.
+    pub(super) fn around(mean: Vec<f32>) -> Self {
+        Codes { words: mean.len().div_ceil(64), mean, bits: Vec::new() }
     }
 
     pub(super) fn bytes(&self) -> usize {
@@ -83,6 +74,30 @@ impl Codes {
             code[at / 64] |= u64::from(value > mean) << (at % 64);
         }
         code
+    }
+}
+
+/// Counts the mean of vectors.
+#[derive(Default)]
+pub(super) struct Mean {
+    sums: Vec<f64>,
+    count: u32,
+}
+
+impl Mean {
+    pub(super) fn add(&mut self, halves: impl Iterator<Item = u16>) {
+        self.count += 1;
+        for (at, half) in halves.enumerate() {
+            let value = f16::from_bits(half).to_f64();
+            match self.sums.get_mut(at) {
+                Some(sum) => *sum += value,
+                None => self.sums.push(value),
+            }
+        }
+    }
+
+    pub(super) fn of_all(self) -> Vec<f32> {
+        self.sums.into_iter().map(|sum| (sum / f64::from(self.count)) as f32).collect()
     }
 }
 

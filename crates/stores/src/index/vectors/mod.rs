@@ -14,9 +14,9 @@ mod tests;
 
 use std::ops::Range;
 
-use codes::Codes;
+use codes::{Codes, Mean};
 pub(super) use kernels::Kernels;
-use rusqlite::{Connection, Result};
+use rusqlite::{Connection, Result, Transaction};
 use top::Top;
 
 use super::truth;
@@ -45,6 +45,31 @@ pub(super) struct Vectors {
     row: Vec<u16>,
 }
 
+/// What codes are taken around: the mean of the first vectors, settled when a box first has enough to need codes. It is kept
+/// in the box's file, so that the box finds the same however often the file is opened, copied or restored. `None` for a
+/// smaller box.
+pub(super) fn centre(connection: &Connection) -> Result<Option<Vec<f32>>> {
+    if truth::chunk_count(connection)? <= EXACT as u64 {
+        return Ok(None);
+    }
+    if let Some(settled) = truth::centre(connection)? {
+        return Ok(Some(settled));
+    }
+    let mut mean = Mean::default();
+    truth::each_vector(connection, Some(EXACT + 1), |bytes| mean.add(truth::halves(bytes)))?;
+    Ok(Some(mean.of_all()))
+}
+
+/// The same for a box that is being changed: settles it where it was not.
+pub(super) fn settled_centre(transaction: &Transaction<'_>) -> Result<Option<Vec<f32>>> {
+    let settled = truth::centre(transaction)?.is_some();
+    let centre = centre(transaction)?;
+    if let (Some(centre), false) = (&centre, settled) {
+        truth::settle_centre(transaction, centre)?;
+    }
+    Ok(centre)
+}
+
 impl Vectors {
     /// How many slots there are.
     pub(super) fn len(&self) -> usize {
@@ -68,25 +93,21 @@ impl Vectors {
         if whole {
             self.halves.extend_from_slice(&self.row);
         }
-        match &mut self.codes {
-            Some(codes) => codes.push(&self.row),
-            None if self.count > EXACT => self.codes = Some(Codes::around(&self.halves, self.dimensions)),
-            None => {}
-        }
-        if self.count > WHOLE {
-            self.halves = Vec::new();
-        }
-    }
-
-    /// Whether the last push was the one too many to keep them whole.
-    pub(super) fn has_just_grown(&self) -> bool {
-        self.count == EXACT + 1
-    }
-
-    /// Makes room for this many more.
-    pub(super) fn reserve(&mut self, count: usize) {
         if let Some(codes) = &mut self.codes {
-            codes.reserve(count);
+            codes.push(&self.row);
+            if self.count > WHOLE {
+                self.halves = Vec::new();
+            }
+        }
+    }
+
+    /// Keeps codes from here on, also of what is there; `more` are about to come.
+    pub(super) fn code_around(&mut self, centre: Vec<f32>, more: usize) {
+        if self.codes.is_none() && (self.count == 0 || centre.len() == self.dimensions) {
+            let mut codes = Codes::around(centre);
+            codes.reserve(self.count + more);
+            self.halves.chunks_exact(self.dimensions.max(1)).for_each(|row| codes.push(row));
+            self.codes = Some(codes);
         }
     }
 
@@ -130,7 +151,8 @@ impl Vectors {
         let everything = || ranges.iter().cloned().flatten().collect::<Vec<usize>>();
         let Some(codes) = &self.codes else { return Ok(self.exact(query, &everything(), limit)) };
         let compared = (limit * COMPARED.0).max(COMPARED.1);
-        let few = ranges.iter().map(Range::len).sum::<usize>() <= compared;
+        let few = if self.halves.is_empty() { compared } else { EXACT };
+        let few = ranges.iter().map(Range::len).sum::<usize>() <= few;
         let mut slots = if few {
             ranges.iter().cloned().flatten().collect()
         } else {

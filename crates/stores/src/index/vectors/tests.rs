@@ -39,14 +39,16 @@ fn the_scan_of_bits_finds_what_the_exact_one_finds() {
     let centres: Vec<Vec<f32>> =
         (0..200).map(|_| (0..DIMENSIONS).map(|_| noise.next() * 1.5).collect()).collect();
     let (mut many, mut whole) = (Vectors::default(), Vectors::default());
-    let mut rows = Vec::new();
+    let (mut rows, mut mean) = (Vec::new(), Mean::default());
     for slot in 0..EXACT + 700 {
         let bytes = truth::halves_as_bytes(&noise.vector(&centres));
+        mean.add(truth::halves(&bytes));
         many.push(truth::halves(&bytes));
         whole.halves.extend(truth::halves(&bytes));
         connection.execute("insert into vectors values (?1, ?2)", params![slot as i64 + 5, bytes]).unwrap();
         rows.push(bytes);
     }
+    many.code_around(mean.of_all(), 0);
     (whole.dimensions, whole.count) = (DIMENSIONS, many.len());
     let mut coded = Vectors { halves: Vec::new(), codes: many.codes.take(), ..many };
     assert!(coded.bytes() < 3 << 20, "{} bytes", coded.bytes());
