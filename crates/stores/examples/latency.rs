@@ -9,7 +9,7 @@ use engine::{
     access::Writing,
     document::Document,
     ids::{BoxId, ChunkId, FileId},
-    seams::index::{Chunk, Index, IndexedChunk, Recall},
+    seams::index::{Chunk, EXACT_TO, Index, IndexedChunk, Recall},
 };
 use stores::index::{Bounds, Embedded, Postgres};
 
@@ -150,6 +150,7 @@ async fn one_box(folder: &Path, subjects: &[Vec<f32>], chunks: usize) {
         model: "made-up",
         only: None,
         limit: 100,
+        exact_to: EXACT_TO,
     };
     index.recall(writing.reading(), wanted).await.expect("candidates");
     println!("first search, which opens the box: {:.0} ms", started.elapsed().as_secs_f64() * 1e3);
@@ -168,6 +169,7 @@ async fn one_box(folder: &Path, subjects: &[Vec<f32>], chunks: usize) {
                     model: "made-up",
                     only,
                     limit: 100,
+                    exact_to: EXACT_TO,
                 };
                 let started = Instant::now();
                 index.recall(writing.reading(), wanted).await.expect("candidates");
@@ -208,7 +210,14 @@ async fn print_recall(
     for _ in 0..rounds {
         let subject = noise.below(subjects.len());
         let query = vector(noise, &subjects[subject]);
-        let recall = Recall { text: None, vector: Some(&query), model: "made-up", only: None, limit: 100 };
+        let recall = Recall {
+            text: None,
+            vector: Some(&query),
+            model: "made-up",
+            only: None,
+            limit: 100,
+            exact_to: EXACT_TO,
+        };
         let recalled = index.recall(writing.reading(), recall).await.expect("candidates").semantic;
         let dot = |vector: &[f32]| vector.iter().zip(&query).map(|(a, b)| a * b).sum::<f32>();
         let mut exact: Vec<(f32, ChunkId)> =
@@ -242,6 +251,7 @@ async fn many_boxes(folder: &Path, subjects: &[Vec<f32>], count: usize) {
             model: "made-up",
             only: None,
             limit: 100,
+            exact_to: EXACT_TO,
         };
         let started = Instant::now();
         index.recall(writing.reading(), wanted).await.expect("candidates");

@@ -95,7 +95,13 @@ pub struct Recall<'a> {
     pub only: Option<&'a HashSet<FileId>>,
     /// How many candidates per side.
     pub limit: usize,
+    /// Chunks up to which each is compared with the vector. Among more, the nearest are found by what is quicker, which now and
+    /// then misses one.
+    pub exact_to: usize,
 }
+
+/// Up to here comparing each takes about as long as what is quicker.
+pub const EXACT_TO: usize = 20_000;
 
 /// One recalled candidate with its score on one side.
 #[derive(Debug, Clone, Copy, PartialEq)]

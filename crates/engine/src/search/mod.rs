@@ -34,7 +34,7 @@ use crate::{
     ids::ChunkId,
     seams::{
         embedder::Role,
-        index::{Candidate as Found, Chunk, Correction, Index, Recall, Recalled},
+        index::{Candidate as Found, Chunk, Correction, EXACT_TO, Index, Recall, Recalled},
         reranker::Reranker,
     },
 };
@@ -48,6 +48,7 @@ pub struct Search {
     index: Arc<dyn Index>,
     embedders: Embedders,
     reranker: Option<Arc<dyn Reranker>>,
+    exact_to: usize,
 }
 
 /// What recall comes to.
@@ -117,7 +118,12 @@ impl Search {
         embedders: impl Into<Embedders>,
         reranker: Option<Arc<dyn Reranker>>,
     ) -> Self {
-        Search { index, embedders: embedders.into(), reranker }
+        Search { index, embedders: embedders.into(), reranker, exact_to: EXACT_TO }
+    }
+
+    /// The same search, which compares a query with each chunk of boxes that have at most so many.
+    pub fn exact_to(self, chunks: usize) -> Self {
+        Search { exact_to: chunks, ..self }
     }
 
     /// The same search over another index.
@@ -235,7 +241,8 @@ impl Search {
             return Ok(Vec::new());
         }
         let only = request.only.as_ref();
-        let recall = Recall { text: Some(&request.query), vector: None, model: "", only, limit: RECALLED };
+        let (text, exact_to) = (Some(request.query.as_str()), self.exact_to);
+        let recall = Recall { text, vector: None, model: "", only, limit: RECALLED, exact_to };
         let mut all = Vec::with_capacity(readings.len());
         for reading in readings {
             all.push(self.index.recall(reading, recall.clone()).await?);
@@ -265,7 +272,8 @@ impl Search {
             let (vector, model) = (Some(question.vector.as_slice()), part.embedder.id());
             let only = request.only.as_ref();
             for &at in &part.boxes {
-                let recall = Recall { text: None, vector, model, only, limit: RECALLED };
+                let exact_to = self.exact_to;
+                let recall = Recall { text: None, vector, model, only, limit: RECALLED, exact_to };
                 found[at] = self.index.recall(&readings[at], recall).await?.semantic;
             }
         }

@@ -100,7 +100,8 @@ pub async fn assemble_from(
     catalog.beat_node().await?;
     let limiter = stores::open_limiter(data, &config)?;
     let ingest = Ingest { parser, embedders: models.embedders.clone(), index: library.index.clone() };
-    let search = Search::new(library.index.clone(), models.embedders.clone(), models.reranker.clone());
+    let search = Search::new(library.index.clone(), models.embedders.clone(), models.reranker.clone())
+        .exact_to(config.index.exact_to);
     let quoting = Arc::new(Extractive::new(models.embedders.clone(), models.pickers.clone()));
     let chat = Chat::new(
         search.clone(),

@@ -325,6 +325,8 @@ pub struct IndexSettings {
     pub read_urls: Vec<ServerUrl>,
     /// More clusters, which share the boxes with the first.
     pub shards: Vec<ServerUrl>,
+    /// Passages up to which all of a box are compared with a query.
+    pub exact_to: usize,
 }
 
 /// `[blobs]`

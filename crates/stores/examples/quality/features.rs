@@ -12,7 +12,7 @@ use engine::{
     access::Writing,
     ids::{BoxId, ChunkId, FileId},
     seams::{
-        index::{Index, IndexedChunk, Recall},
+        index::{EXACT_TO, Index, IndexedChunk, Recall},
         weighing::Weighing,
     },
     search::{fuse, late},
@@ -85,6 +85,7 @@ pub(crate) async fn write(root: &Path, folder: &Path, names: &[&str]) {
                 model: "prepared",
                 only: None,
                 limit: LIMIT,
+                exact_to: EXACT_TO,
             };
             let recalled = stored.index.recall(stored.writing.reading(), recall).await.expect("candidates");
             let mut known: BTreeMap<ChunkId, Known> = BTreeMap::new();

@@ -4,7 +4,7 @@ use std::{collections::HashMap, path::Path, sync::Arc};
 
 use engine::{
     ids::FileId,
-    seams::index::{Candidate, Recall},
+    seams::index::{Candidate, EXACT_TO, Recall},
     search::{Mode, Search, SearchRequest},
 };
 
@@ -28,8 +28,14 @@ pub(crate) async fn print(root: &Path, folder: &Path, names: &[&str]) {
                 continue;
             };
             let vector = prepared.of(text).vector;
-            let recall =
-                Recall { text: Some(text), vector: Some(&vector), model: "prepared", only: None, limit: 100 };
+            let recall = Recall {
+                text: Some(text),
+                vector: Some(&vector),
+                model: "prepared",
+                only: None,
+                limit: 100,
+                exact_to: EXACT_TO,
+            };
             let recalled = stored.index.recall(&reading, recall).await.expect("candidates");
             let mut orders = vec![
                 recalled.keyword.iter().map(|found| found.chunk.file).collect(),

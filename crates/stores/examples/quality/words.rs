@@ -13,7 +13,7 @@ use engine::{
     document::Document,
     ids::{BoxId, FileId},
     ingest::chunk,
-    seams::index::{Index, IndexedChunk, Recall},
+    seams::index::{EXACT_TO, Index, IndexedChunk, Recall},
 };
 use stores::index::{Bounds, Embedded};
 
@@ -54,7 +54,14 @@ pub(crate) async fn print(root: &Path, names: &[&str]) {
         for (query, text) in &set.queries {
             let judged = set.relevant.get(query).filter(|found| found.values().any(|grade| *grade > 0.0));
             let Some(relevant) = judged else { continue };
-            let recall = Recall { text: Some(text), vector: None, model: "words", only: None, limit: 100 };
+            let recall = Recall {
+                text: Some(text),
+                vector: None,
+                model: "words",
+                only: None,
+                limit: 100,
+                exact_to: EXACT_TO,
+            };
             let recalled = index.recall(writing.reading(), recall).await.expect("candidates");
             let found = recalled.keyword.iter().map(|found| &owners[found.chunk.ordinal as usize]);
             let order: Vec<FileId> = found.map(|id| names[id]).collect();

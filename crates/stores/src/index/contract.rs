@@ -8,7 +8,7 @@ use engine::{
     document::{Document, Format, Page},
     ids::{BoxId, ChunkId, FileId},
     layout::{Layout, Spot},
-    seams::index::{Chunk, Correction, Index, IndexedChunk, LaidOut, Recall, Recalled, Removed},
+    seams::index::{Chunk, Correction, EXACT_TO, Index, IndexedChunk, LaidOut, Recall, Recalled, Removed},
 };
 
 const MODEL: &str = "test/4";
@@ -98,7 +98,17 @@ async fn recall(
 ) -> Recalled {
     let vector = [1.0, 0.0, 0.0, 0.0];
     index
-        .recall(reading, Recall { text: Some(text), vector: Some(&vector), model: MODEL, only, limit: 10 })
+        .recall(
+            reading,
+            Recall {
+                text: Some(text),
+                vector: Some(&vector),
+                model: MODEL,
+                only,
+                limit: 10,
+                exact_to: EXACT_TO,
+            },
+        )
         .await
         .unwrap()
 }
@@ -223,7 +233,8 @@ async fn the_nearest_vectors_come_first(index: &dyn Index) {
     ]);
     index.replace(&writing, file, &document(&["x"]), &chunks, MODEL).await.unwrap();
     let vector = [1.0, 0.0, 0.0, 0.0];
-    let recall = Recall { text: None, vector: Some(&vector), model: MODEL, only: None, limit: 2 };
+    let recall =
+        Recall { text: None, vector: Some(&vector), model: MODEL, only: None, limit: 2, exact_to: EXACT_TO };
     let found = index.recall(writing.reading(), recall).await.unwrap();
     assert_eq!(found.semantic.iter().map(|hit| hit.chunk.ordinal).collect::<Vec<_>>(), [1, 2]);
     assert!((found.semantic[1].score - 0.5f32.sqrt()).abs() < 1e-3);
@@ -375,7 +386,8 @@ async fn another_model_is_refused_until_the_others_are_gone(index: &dyn Index) {
     assert_eq!(index.model(writing.reading()).await.unwrap().as_deref(), Some("other/2"));
     assert_eq!(index.model(fresh().reading()).await.unwrap(), None, "nothing was ever stored");
     let vector = [1.0, 0.0];
-    let recall = |model| Recall { text: None, vector: Some(&vector), model, only: None, limit: 2 };
+    let recall =
+        |model| Recall { text: None, vector: Some(&vector), model, only: None, limit: 2, exact_to: EXACT_TO };
     assert_eq!(index.recall(writing.reading(), recall("other/2")).await.unwrap().semantic.len(), 1);
     let refused = index.recall(writing.reading(), recall(MODEL)).await.unwrap_err();
     assert_eq!(refused.reason, Reason::Conflict);

@@ -53,6 +53,7 @@ pub struct Embedded {
 struct Wanted {
     only: Option<HashSet<FileId>>,
     limit: usize,
+    exact_to: usize,
 }
 
 impl Embedded {
@@ -148,7 +149,7 @@ impl Index for Embedded {
     }
 
     async fn recall(&self, reading: &Reading, recall: Recall<'_>) -> Result<Recalled, Fault> {
-        let wanted = Wanted { only: recall.only.cloned(), limit: recall.limit };
+        let wanted = Wanted { only: recall.only.cloned(), limit: recall.limit, exact_to: recall.exact_to };
         let by_vector = async {
             let Some(vector) = recall.vector.map(<[f32]>::to_vec) else { return Ok(Vec::new()) };
             let (wanted, model) = (wanted.clone(), recall.model.to_string());

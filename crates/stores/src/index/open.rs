@@ -91,9 +91,11 @@ impl OpenBox {
         let transaction =
             connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(fault)?;
         let Incoming { file, document, chunks, model } = incoming;
+        vectors::settle(&transaction).map_err(fault)?;
         let change = truth::replace(&transaction, *file, document, chunks, model).map_err(fault)?;
         let pending = self.text.prepare(&transaction, &change)?;
-        let centre = vectors::settled_centre(&transaction).map_err(fault)?;
+        vectors::settle(&transaction).map_err(fault)?;
+        let centre = vectors::centre(&transaction).map_err(fault)?;
         let mut rows = self.rows.write();
         self.commit(transaction)?;
         if let Some(rows) = rows.as_mut() {
@@ -118,6 +120,7 @@ impl OpenBox {
         let Some(connection) = self.connection(&mut writer)? else { return Ok(Err(Retired)) };
         let transaction =
             connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(fault)?;
+        vectors::settle(&transaction).map_err(fault)?;
         let Some(change) = truth::remove(&transaction, file).map_err(fault)? else {
             drop(transaction);
             // A crash may have come right after it was removed, before it was wiped.
@@ -221,7 +224,7 @@ impl OpenBox {
             if let Some(stored) = stored {
                 return Ok(Err(other_model(&stored, model)));
             }
-            let found = rows.nearest(connection, query, wanted.only.as_ref(), wanted.limit)?;
+            let found = rows.nearest(connection, query, wanted)?;
             Ok(Ok(found.into_iter().map(|(chunk, score)| Candidate { chunk, score }).collect()))
         })?
     }

@@ -12,7 +12,7 @@ use engine::{
 use rusqlite::{Connection, Result};
 
 use super::{
-    truth,
+    Wanted, truth,
     vectors::{self, Vectors},
 };
 
@@ -136,12 +136,10 @@ impl Rows {
         &self,
         connection: &Connection,
         query: &[f32],
-        only: Option<&HashSet<FileId>>,
-        limit: usize,
+        wanted: &Wanted,
     ) -> Result<Vec<(ChunkId, f32)>> {
-        let runs = self.live(only);
-        let found =
-            self.vectors.nearest(connection, query, &joined(&runs), limit, |slot| self.number_at(slot))?;
+        let runs = joined(&self.live(wanted.only.as_ref()));
+        let found = self.vectors.nearest(connection, query, &runs, wanted, |slot| self.number_at(slot))?;
         Ok(found.into_iter().map(|(slot, score)| (self.chunk_at(slot), score)).collect())
     }
 

@@ -12,7 +12,7 @@ use engine::{
     document::{Document, Format, Page},
     ids::{BoxId, ChunkId, FileId},
     ingest::{self, Relocation},
-    seams::index::{Candidate, Chunk, Index, IndexedChunk, Recall},
+    seams::index::{Candidate, Chunk, EXACT_TO, Index, IndexedChunk, Recall},
 };
 
 use super::{Bounds, Embedded, Postgres, contract, copies};
@@ -75,7 +75,8 @@ async fn finds(index: &Embedded, writing: &Writing, word: &str) -> bool {
 }
 
 async fn hits(index: &Embedded, writing: &Writing, word: &str) -> usize {
-    let recall = Recall { text: Some(word), vector: None, model: "", only: None, limit: 1_000 };
+    let recall =
+        Recall { text: Some(word), vector: None, model: "", only: None, limit: 1_000, exact_to: EXACT_TO };
     index.recall(writing.reading(), recall).await.unwrap().keyword.len()
 }
 
@@ -233,7 +234,14 @@ async fn folders_and_servers_rank_alike() {
         for query in
             ["computers", "a running computer", "wordaple computrs", "wordcloud the worddrift wordcloud"]
         {
-            let recall = || Recall { text: Some(query), vector: None, model: "", only: None, limit: 300 };
+            let recall = || Recall {
+                text: Some(query),
+                vector: None,
+                model: "",
+                only: None,
+                limit: 300,
+                exact_to: EXACT_TO,
+            };
             let ours = here.recall(writing.reading(), recall()).await.unwrap();
             let theirs = there.recall(writing.reading(), recall()).await.unwrap();
             assert_eq!(ours.corrected, theirs.corrected, "{query}");
@@ -248,7 +256,8 @@ async fn folders_and_servers_rank_alike() {
 
 /// What a query finds in a box as it is, and once its text index was made again: the same.
 async fn found_alike(index: Embedded, folder: &Path, writing: &Writing, query: &str) -> Vec<Candidate> {
-    let recall = || Recall { text: Some(query), vector: None, model: "", only: None, limit: 100 };
+    let recall =
+        || Recall { text: Some(query), vector: None, model: "", only: None, limit: 100, exact_to: EXACT_TO };
     let found = index.recall(writing.reading(), recall()).await.unwrap().keyword;
     drop(index);
     copies::drop_text(folder, writing.reading().box_id()).unwrap();
@@ -346,7 +355,14 @@ async fn a_large_box_finds_the_same_vectors_once_it_is_opened_again() {
 
 async fn nearest(index: &Embedded, writing: &Writing) -> Vec<Candidate> {
     let query: Vec<f32> = (0..16).map(|at| if at % 3 == 0 { 0.4 } else { -0.1 }).collect();
-    let recall = Recall { text: None, vector: Some(&query), model: "test", only: None, limit: 100 };
+    let recall = Recall {
+        text: None,
+        vector: Some(&query),
+        model: "test",
+        only: None,
+        limit: 100,
+        exact_to: EXACT_TO,
+    };
     index.recall(writing.reading(), recall).await.unwrap().semantic
 }
 
@@ -357,7 +373,14 @@ async fn a_misspelt_word_is_not_taken_for_one_that_only_removed_files_had() {
     let index = open(folder.path());
     store(&index, &writing, "ordinary", 300).await;
     let removed = store(&index, &writing, "walrus", 2).await;
-    let recall = || Recall { text: Some("walruz"), vector: None, model: "", only: None, limit: 10 };
+    let recall = || Recall {
+        text: Some("walruz"),
+        vector: None,
+        model: "",
+        only: None,
+        limit: 10,
+        exact_to: EXACT_TO,
+    };
     assert_eq!(index.recall(writing.reading(), recall()).await.unwrap().corrected.len(), 1);
     index.remove(&writing, removed).await.unwrap();
     assert_eq!(index.recall(writing.reading(), recall()).await.unwrap().corrected, []);

@@ -7,7 +7,7 @@ use engine::{
     access::Writing,
     document::{Document, Format, Page},
     ids::{BoxId, ChunkId, FileId},
-    seams::index::{Candidate, Chunk, Index, IndexedChunk, Recall},
+    seams::index::{Candidate, Chunk, EXACT_TO, Index, IndexedChunk, Recall},
 };
 use proptest::prelude::*;
 
@@ -190,6 +190,7 @@ async fn apply(index: &dyn Index, writing: &Writing, files: &[FileId], step: &St
                 model: MODELS[0],
                 only: only.as_ref(),
                 limit,
+                exact_to: EXACT_TO,
             };
             let all = index.recall(reading, recall(100)).await;
             let some = index.recall(reading, recall(*limit)).await;

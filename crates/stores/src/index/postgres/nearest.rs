@@ -1,4 +1,4 @@
-//! The nearest vectors: an exact scan of a small box or a small filter, HNSW in a large box.
+//! The nearest vectors: an exact scan of a small box (small as the settings say) or a small filter, HNSW in a large box.
 //!
 //! An HNSW index over all boxes would find mostly other boxes' chunks, so each large box has one of its own, over its
 //! rows alone, built in the background (`tend`). Until it is there the scan is exact, and slower.
@@ -38,6 +38,17 @@ pub(super) async fn find(
     // Some more than wanted, because PostgreSQL rounds the query too: which are the nearest is counted again below.
     let (query, limit) = (Half::of(vector), recall.limit + recall.limit / 4);
     let rows = match recall.only {
+        None if content.chunks <= i64::try_from(recall.exact_to).unwrap_or(i64::MAX) => {
+            // An index is of vectors with their dimensions, so that none is used here.
+            let sql = format!(
+                "select f.id, v.ordinal, v.half from
+                 (select file, ordinal, half, half <#> $1 as distance from index_vectors
+                  where box = {number} order by 4 limit {limit}) v
+                 join index_files f on f.number = v.file order by v.distance"
+            );
+            let statement = connection.prepared(&sql).await?;
+            connection.query(&statement, &[&query]).await?
+        }
         None => {
             // Box and limit are part of the text: only then does the planner know which index it can use.
             let sql = format!(

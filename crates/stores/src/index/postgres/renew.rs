@@ -54,14 +54,15 @@ mod tests {
         access::Writing,
         document::Document,
         ids::{BoxId, FileId},
-        seams::index::{Chunk, Index, IndexedChunk, Recall, Recalled},
+        seams::index::{Chunk, EXACT_TO, Index, IndexedChunk, Recall, Recalled},
     };
 
     use super::*;
     use crate::index::Postgres;
 
     async fn ask(index: &Postgres, writing: &Writing, text: &str) -> Recalled {
-        let recall = Recall { text: Some(text), vector: None, model: "m", only: None, limit: 5 };
+        let recall =
+            Recall { text: Some(text), vector: None, model: "m", only: None, limit: 5, exact_to: EXACT_TO };
         index.recall(writing.reading(), recall).await.unwrap()
     }
 

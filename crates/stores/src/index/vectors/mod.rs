@@ -15,14 +15,15 @@ mod tests;
 use std::ops::Range;
 
 use codes::{Codes, Mean};
+use engine::seams::index::EXACT_TO;
 pub(super) use kernels::Kernels;
 use rusqlite::{Connection, Result, Transaction};
 use top::Top;
 
-use super::truth;
+use super::{Wanted, truth};
 
-/// Vectors up to which all are compared exactly: 2 ms for 384 dimensions.
-const EXACT: usize = 20_000;
+/// Vectors up to which no codes are kept: comparing all takes 2 ms for 384 dimensions.
+const EXACT: usize = EXACT_TO;
 /// Vectors up to which they are kept in memory: 100 MB for 384 dimensions, and the hundreds that are compared exactly
 /// need not be read.
 const WHOLE: usize = 130_000;
@@ -60,14 +61,15 @@ pub(super) fn centre(connection: &Connection) -> Result<Option<Vec<f32>>> {
     Ok(Some(mean.of_all()))
 }
 
-/// The same for a box that is being changed: settles it where it was not.
-pub(super) fn settled_centre(transaction: &Transaction<'_>) -> Result<Option<Vec<f32>>> {
-    let settled = truth::centre(transaction)?.is_some();
-    let centre = centre(transaction)?;
-    if let (Some(centre), false) = (&centre, settled) {
-        truth::settle_centre(transaction, centre)?;
+/// Settles what codes are taken around, where it was not. A box of before this was kept is settled before its first change, as
+/// whoever searches it found it.
+pub(super) fn settle(transaction: &Transaction<'_>) -> Result<()> {
+    if truth::centre(transaction)?.is_none()
+        && let Some(centre) = centre(transaction)?
+    {
+        truth::settle_centre(transaction, &centre)?;
     }
-    Ok(centre)
+    Ok(())
 }
 
 impl Vectors {
@@ -142,17 +144,21 @@ impl Vectors {
         connection: &Connection,
         query: &[f32],
         ranges: &[Range<usize>],
-        limit: usize,
+        wanted: &Wanted,
         number_of: impl Fn(usize) -> i64,
     ) -> Result<Vec<(usize, f32)>> {
+        let limit = wanted.limit;
         if query.len() != self.dimensions || limit == 0 {
             return Ok(Vec::new());
         }
         let everything = || ranges.iter().cloned().flatten().collect::<Vec<usize>>();
         let Some(codes) = &self.codes else { return Ok(self.exact(query, &everything(), limit)) };
         let compared = (limit * COMPARED.0).max(COMPARED.1);
-        let few = if self.halves.is_empty() { compared } else { EXACT };
-        let few = ranges.iter().map(Range::len).sum::<usize>() <= few;
+        let in_question = ranges.iter().map(Range::len).sum::<usize>();
+        // Reading them from the file takes longer, so a filter of a very large box may leave fewer.
+        let all =
+            in_question <= wanted.exact_to && (!self.halves.is_empty() || self.count <= wanted.exact_to);
+        let few = in_question <= compared || all;
         let mut slots = if few {
             ranges.iter().cloned().flatten().collect()
         } else {

@@ -31,6 +31,10 @@ impl Noise {
     }
 }
 
+fn wanted(limit: usize) -> Wanted {
+    Wanted { only: None, limit, exact_to: EXACT_TO }
+}
+
 #[test]
 fn the_scan_of_bits_finds_what_the_exact_one_finds() {
     let connection = Connection::open_in_memory().unwrap();
@@ -52,26 +56,28 @@ fn the_scan_of_bits_finds_what_the_exact_one_finds() {
     (whole.dimensions, whole.count) = (DIMENSIONS, many.len());
     let mut coded = Vectors { halves: Vec::new(), codes: many.codes.take(), ..many };
     assert!(coded.bytes() < 3 << 20, "{} bytes", coded.bytes());
-    let (mut found, mut wanted) = (0, 0);
+    let (mut found, mut there) = (0, 0);
     let everything = [0..coded.len() / 2, coded.len() / 2..coded.len()];
     let slots: Vec<usize> = (0..coded.len()).collect();
     for _ in 0..5 {
         let query = noise.vector(&centres);
         let exact = whole.exact(&query, &slots, 10);
-        let near = coded.nearest(&connection, &query, &everything, 10, |slot| slot as i64 + 5).unwrap();
+        let near =
+            coded.nearest(&connection, &query, &everything, &wanted(10), |slot| slot as i64 + 5).unwrap();
         assert!(near.is_sorted_by(|a, b| a.1 >= b.1));
         found += exact.iter().filter(|hit| near.contains(hit)).count();
-        wanted += exact.len();
+        there += exact.len();
         let some = [100..150, 20_500..20_600];
-        let filtered = coded.nearest(&connection, &query, &some, 10, |slot| slot as i64 + 5).unwrap();
+        let filtered =
+            coded.nearest(&connection, &query, &some, &wanted(10), |slot| slot as i64 + 5).unwrap();
         assert_eq!(filtered, whole.exact(&query, &some.iter().cloned().flatten().collect::<Vec<_>>(), 10));
     }
-    assert!(found * 100 >= wanted * 98, "{found} of {wanted}");
+    assert!(found * 100 >= there * 98, "{found} of {there}");
 
     coded.keep(&[10..20, 20_000..20_010]);
     let query: Vec<f32> =
         truth::halves(&rows[20_003]).map(|bits| half::f16::from_bits(bits).to_f32()).collect();
     let numbers = |slot: usize| if slot < 10 { slot as i64 + 15 } else { slot as i64 + 19_995 };
-    let near = coded.nearest(&connection, &query, &[0..10, 10..20], 1, numbers).unwrap();
+    let near = coded.nearest(&connection, &query, &[0..10, 10..20], &wanted(1), numbers).unwrap();
     assert_eq!(near[0].0, 13);
 }
