@@ -256,7 +256,7 @@ impl Text {
     /// truth remembers.
     fn caught_up(&self, connection: &Connection, latest: i64) -> Result<Option<Open>, Fault> {
         let mut open = self.open_folder().map_err(fault)?;
-        open.languages = languages(connection)?;
+        open.languages = languages_of(connection)?;
         match open.index.load_metas().map_err(fault)?.payload {
             Some(payload) => {
                 let Some(has) = has(&payload) else { return Ok(None) };
@@ -332,7 +332,7 @@ impl Open {
         }
         commit(writer, change).map_err(fault)?;
         self.has = change;
-        self.languages = languages(connection)?;
+        self.languages = languages_of(connection)?;
         Ok(())
     }
 
@@ -413,7 +413,7 @@ impl Open {
     }
 }
 
-fn languages(connection: &Connection) -> Result<Arc<Languages>, Fault> {
+fn languages_of(connection: &Connection) -> Result<Arc<Languages>, Fault> {
     let names = truth::languages(connection).map_err(fault)?;
     Ok(Arc::new(Languages::of(names)))
 }
