@@ -7,7 +7,8 @@ Starts a server of its own (QUIRE_BINARY, else target/release/quire) and talks t
 list, upload and delete all the time: alone at first, then beside every kind of attack in attacks.py. Exits 1 if memory grew by
 more than 50 MB after the warm-up, if the normal clients' p99 more than doubled, if they saw an error, or if the server died.
 With more than one round, quiet and attacked minutes alternate, so that a machine that others use too slows both down alike.
-The attackers run in a process of their own, which yields the processor to the server: they would have machines of their own.
+The attackers run in a process of their own, which gets only what the server leaves of the processor: they would have machines of
+their own.
 """
 
 import argparse
@@ -102,7 +103,7 @@ def attack(me, kind, pause, answers):
 
 def attack_all(server, kinds, account, file, revoked, over, told):
     """All attackers, until it is over; then says what each was answered."""
-    os.nice(19)
+    os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
     answers, attackers = collections.defaultdict(collections.Counter), []
     for number, (kind, pause) in enumerate(kinds.items()):
         me = attacks.Attacker(server, f"127.66.0.{number + 1}", *account, revoked, attacks.hostile_files(SHARED))

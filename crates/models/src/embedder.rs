@@ -10,13 +10,9 @@ use engine::turnstile::served;
 use engine::{Fault, blocking};
 
 use crate::batcher::{Batcher, Model, Work};
-use crate::runtime::{self, Network, Pool, Scratch, normalise_vector};
+use crate::runtime::{self, Network, Scratch, normalise_vector};
 use crate::tokens::Tokenizer;
 use crate::weights::{Checkpoint, Folder, Pooling, Settings, WeightsError};
-
-/// Tokens that one thread runs together. Two passages: their activations and a layer's panels share a second-level cache
-/// of 2 MB; four take a tenth longer each.
-const GROUP_TOKENS: usize = 448;
 
 /// Texts of up to this many bytes are tokenized where they arrive, which takes well below a millisecond.
 const TOKENIZE_HERE: usize = 16 * 1024;
@@ -59,12 +55,11 @@ pub struct LocalEmbedder {
     batcher: Batcher<Encoder>,
 }
 
-/// The network with its threads, as the batcher drives it.
+/// The network with what makes vectors of its output, as the batcher drives it.
 struct Encoder {
     network: Network,
     pooling: Pooling,
     centres: Option<Centres>,
-    pool: Pool<Scratch>,
 }
 
 /// What all of a model's vectors have in common, and what is taken from each: the rest tells texts apart, fills the range
@@ -99,7 +94,6 @@ impl LocalEmbedder {
         let encoder = Encoder {
             pooling: folder.pooling(),
             centres: Centres::load(&loaded.checkpoint, folder.shape.width)?,
-            pool: Pool::new(options.threads),
             network: loaded.network,
         };
         let Settings { query_prefix, passage_prefix, weighing, .. } = &folder.settings;
@@ -117,7 +111,7 @@ impl LocalEmbedder {
                 WeightsError::Unsupported("what goes before a text leaves no room for it".into())
             })?,
             path: encoder.network.path(),
-            batcher: Batcher::start("embedder", encoder, options.queue_tokens)
+            batcher: Batcher::start("embedder", encoder, options.threads, options.queue_tokens)
                 .map_err(|error| WeightsError::file(Path::new("embedder thread"), error))?,
         })
     }
@@ -226,18 +220,11 @@ fn join(mut parts: impl Iterator<Item = (usize, Embedding)>) -> Embedding {
 
 impl Model for Encoder {
     type Output = Embedding;
+    type Scratch = Scratch;
 
-    fn threads(&self) -> usize {
-        self.pool.threads()
-    }
-
-    fn takes_turns(&self) -> bool {
-        true
-    }
-
-    fn run(&self, batch: &[&Work]) -> Vec<Embedding> {
+    fn run(&self, group: &[&Work], scratch: &mut Scratch) -> Vec<Embedding> {
         let width = self.network.shape().width;
-        run_groups(&self.network, &self.pool, batch, |work, hidden| {
+        run_group(&self.network, group, scratch, |work, hidden| {
             let mut vector = self.pooling.pool(hidden, width);
             if let Some(centres) = &self.centres {
                 take_from(&mut vector, &centres.vector);
@@ -259,39 +246,21 @@ impl Model for Encoder {
     }
 }
 
-/// Runs a batch in groups over the pool and calls `finish` with each sequence's hidden states.
-pub(crate) fn run_groups<O: Send>(
+/// Runs a group and calls `finish` with each sequence's hidden states.
+pub(crate) fn run_group<O>(
     network: &Network,
-    pool: &Pool<Scratch>,
-    batch: &[&Work],
-    finish: impl Fn(&Work, &[f32]) -> O + Sync,
+    group: &[&Work],
+    scratch: &mut Scratch,
+    finish: impl Fn(&Work, &[f32]) -> O,
 ) -> Vec<O> {
-    let total: usize = batch.iter().map(|work| work.sequence.ids.len()).sum();
-    // Small batches are spread over all threads, large ones cut where the cache ends.
-    let limit = GROUP_TOKENS.min(total.div_ceil(pool.threads()));
-    let mut groups: Vec<&[&Work]> = Vec::new();
-    let (mut start, mut tokens) = (0, 0);
-    for (index, work) in batch.iter().enumerate() {
-        let length = work.sequence.ids.len();
-        if index > start && tokens + length > limit {
-            groups.push(&batch[start..index]);
-            (start, tokens) = (index, 0);
-        }
-        tokens += length;
-    }
-    groups.push(&batch[start..]);
-    let width = network.shape().width;
-    let outputs = pool.run(&groups, |group, scratch| {
-        let sequences: Vec<_> = group.iter().map(|work| &work.sequence).collect();
-        let mut hidden = network.encode(&sequences, scratch);
-        let one = |work: &&Work| {
-            let (mine, rest) = hidden.split_at(work.sequence.ids.len() * width);
-            hidden = rest;
-            finish(work, mine)
-        };
-        group.iter().map(one).collect::<Vec<_>>()
-    });
-    outputs.into_iter().flatten().collect()
+    let sequences: Vec<_> = group.iter().map(|work| &work.sequence).collect();
+    let (mut hidden, width) = (network.encode(&sequences, scratch), network.shape().width);
+    let one = |work: &&Work| {
+        let (mine, rest) = hidden.split_at(work.sequence.ids.len() * width);
+        hidden = rest;
+        finish(work, mine)
+    };
+    group.iter().map(one).collect()
 }
 
 /// What embedder and reranker load alike.

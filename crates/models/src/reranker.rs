@@ -8,8 +8,8 @@ use engine::seams::reranker::Reranker;
 use engine::{Fault, Reason};
 
 use crate::batcher::{Batcher, Model, Work};
-use crate::embedder::{Loaded, Options, run_groups};
-use crate::runtime::{self, Classifier, Network, Pool, Scratch};
+use crate::embedder::{Loaded, Options, run_group};
+use crate::runtime::{self, Classifier, Network, Scratch};
 use crate::tokens::Tokenizer;
 use crate::weights::{Folder, WeightsError};
 
@@ -25,11 +25,10 @@ pub struct LocalReranker {
     batcher: Batcher<CrossEncoder>,
 }
 
-/// The network with its head and threads, as the batcher drives it.
+/// The network with its head, as the batcher drives it.
 struct CrossEncoder {
     network: Network,
     classifier: Classifier,
-    pool: Pool<Scratch>,
 }
 
 impl LocalReranker {
@@ -39,9 +38,9 @@ impl LocalReranker {
         let Loaded { network, tokenizer, checkpoint } = Loaded::open(&folder, options)?;
         let classifier = Classifier::load(&checkpoint, &folder.shape)?;
         let path = network.path();
-        let model = CrossEncoder { network, classifier, pool: Pool::new(options.threads) };
+        let model = CrossEncoder { network, classifier };
         // A search does without the reranker sooner than it would wait for long.
-        let batcher = Batcher::start("reranker", model, options.queue_tokens / 8)
+        let batcher = Batcher::start("reranker", model, options.threads, options.queue_tokens / 8)
             .map_err(|error| WeightsError::file(Path::new("reranker thread"), error))?;
         let max_tokens = folder.max_tokens();
         Ok(LocalReranker { id: folder.id, tokenizer, max_tokens, path, batcher })
@@ -97,14 +96,11 @@ impl Reranker for LocalReranker {
 
 impl Model for CrossEncoder {
     type Output = f32;
+    type Scratch = Scratch;
 
-    fn threads(&self) -> usize {
-        self.pool.threads()
-    }
-
-    fn run(&self, batch: &[&Work]) -> Vec<f32> {
+    fn run(&self, group: &[&Work], scratch: &mut Scratch) -> Vec<f32> {
         let width = self.network.shape().width;
-        run_groups(&self.network, &self.pool, batch, |_, hidden| self.classifier.score(&hidden[..width]))
+        run_group(&self.network, group, scratch, |_, hidden| self.classifier.score(&hidden[..width]))
     }
 }
 

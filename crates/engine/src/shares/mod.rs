@@ -58,6 +58,11 @@ impl<A: Copy + Ord, T> Shares<A, T> {
         self.waiting().next().is_none()
     }
 
+    /// What all wait for costs.
+    pub fn cost(&self) -> usize {
+        self.accounts.values().map(|share| share.cost).sum()
+    }
+
     /// What an account waits for costs.
     pub fn cost_of(&self, account: A) -> usize {
         self.accounts.get(&account).map_or(0, |share| share.cost)

@@ -1,17 +1,20 @@
-//! Two threads per model that take waiting texts in batches: one those that somebody waits for, the other passages of files that
-//! are being read. None is run for callers who left.
+//! Threads that run a model on waiting texts, a few at a time: some on those that somebody waits for, as many on passages of files
+//! that are being read. None is run for callers who left.
 //!
-//! The second thread gives way to the first: nobody who asks waits for a file that is being read, nor for the end of its batch.
-//! Accounts share the first one by what they have used of it lately ([`Shares`]), in batches of a few milliseconds, so that the
-//! searches of one account do not wait behind the many of another.
+//! The latter give way to the former: nobody who asks waits for a file that is being read, nor for the end of its group. Accounts
+//! share the former by what they have used of them lately ([`Shares`]), a few milliseconds at a time, so that the searches of one
+//! account do not wait behind the many of another.
+//!
+//! Each thread takes its next group as soon as it is free and waits for no other: where something else keeps one core busy, the other
+//! threads do its part.
 //!
 //! Callers are answered through a oneshot channel; a caller that dropped it no longer needs its texts. What one account may have
 //! waiting is bounded in tokens, because tokens are what costs time.
 
 #[cfg(test)]
 mod tests;
-mod turns;
 
+use std::cmp::Reverse;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -24,14 +27,17 @@ use engine::shares::{Rules, Shares};
 use engine::turnstile::served;
 use engine::{Fault, Reason, blocking};
 use tokio::sync::oneshot;
-use turns::Turns;
 
 use crate::runtime::Sequence;
 
-/// How long one batch should take: a query that just missed it waits at most this long.
-const BATCH_TIME: Duration = Duration::from_millis(25);
+/// How long one group should take at most: a query for which no thread is free waits about that long.
+const GROUP_TIME: Duration = Duration::from_millis(25);
 
-/// Tokens per second before anything was measured: a slow processor without vector units.
+/// Tokens that one thread runs together. Two passages: their activations and a layer's panels share a second-level cache
+/// of 2 MB; four take a tenth longer each.
+const GROUP_TOKENS: usize = 448;
+
+/// Tokens per second of one thread before anything was measured: a slow processor without vector units.
 const FIRST_GUESS: f64 = 2_000.0;
 
 /// How accounts share a model, in tokens. The head start is about one question to embed: with that of a whole search, somebody who asks
@@ -64,26 +70,17 @@ impl Drop for Hurry {
     }
 }
 
-/// Whose batch runs, among the models that take turns.
-static TURNS: Turns = Turns::new();
-
 /// The weight of the newest measurement of speed.
 const NEWEST: f64 = 0.3;
 
 /// What a batcher drives. Implementations: an embedder's and a reranker's network, and a counting one in tests.
 pub(crate) trait Model: Send + Sync + 'static {
     type Output: Send + 'static;
-
-    /// How many sequences run at the same time.
-    fn threads(&self) -> usize;
-
-    /// Whether it takes turns with the other models that do: each wants every core.
-    fn takes_turns(&self) -> bool {
-        false
-    }
+    /// What a thread keeps from group to group, such as room for activations.
+    type Scratch: Default;
 
     /// One answer per sequence, in order.
-    fn run(&self, batch: &[&Work]) -> Vec<Self::Output>;
+    fn run(&self, group: &[&Work], scratch: &mut Self::Scratch) -> Vec<Self::Output>;
 }
 
 /// One sequence to run.
@@ -109,21 +106,22 @@ pub(crate) struct Batcher<M: Model> {
     queue_tokens: usize,
 }
 
-/// A thread, and what waits for it. Lanes share no lock: the patient thread might be kept from the processor while it holds one.
+/// Threads, and what waits for them. Lanes share no lock: a patient thread might be kept from the processor while it holds one.
 struct Lane<O> {
     shared: Arc<Shared<O>>,
-    thread: Option<JoinHandle<()>>,
+    threads: Vec<JoinHandle<()>>,
 }
 
 struct Shared<O> {
     queue: Mutex<Queue<O>>,
     arrived: Condvar,
+    threads: usize,
 }
 
 struct Queue<O> {
     /// By account; `None` is the server itself. Costs are tokens.
     waiting: Shares<Option<UserId>, Waiting<O>>,
-    /// Tokens per second, as last measured.
+    /// Tokens per second of one thread, as last measured.
     speed: f64,
     closed: bool,
 }
@@ -152,13 +150,13 @@ impl<O> Request<O> {
 }
 
 impl<M: Model> Batcher<M> {
-    /// Starts the thread `name` and the one for files. More than `queue_tokens` waiting for one of them for one account make
-    /// further calls of it fail.
-    pub(crate) fn start(name: &str, model: M, queue_tokens: usize) -> std::io::Result<Self> {
+    /// Starts `threads` threads called `name` and as many for files. More than `queue_tokens` waiting in one of the two lanes for one
+    /// account make further calls of it fail.
+    pub(crate) fn start(name: &str, model: M, threads: usize, queue_tokens: usize) -> std::io::Result<Self> {
         let model = Arc::new(model);
         let for_files = model.clone();
-        let urgent = Lane::start(name.to_owned(), move |queue| serve(queue, &*model, || {}))?;
-        let patient = Lane::start(format!("{name}-files"), move |queue| {
+        let urgent = Lane::start(name, threads, move |queue| serve(queue, &*model, || {}))?;
+        let patient = Lane::start(&format!("{name}-files"), threads, move |queue| {
             blocking::give_way();
             let mut last = Instant::now();
             serve(queue, &*for_files, || {
@@ -195,7 +193,8 @@ impl<M: Model> Batcher<M> {
         // queue still gets its turn when the queue is empty.
         let waiting = queue.waiting.cost_of(account);
         if waiting > 0 && waiting + tokens > self.queue_tokens {
-            let wait = Duration::from_secs_f64((waiting as f64 / queue.speed).clamp(1.0, 60.0));
+            let speed = queue.speed * lane.shared.threads as f64;
+            let wait = Duration::from_secs_f64((waiting as f64 / speed).clamp(1.0, 60.0));
             return Err(Fault::new(Reason::Overloaded, "the model is busy")
                 .hint("try again shortly")
                 .retry_after(wait));
@@ -204,33 +203,46 @@ impl<M: Model> Batcher<M> {
         let answers = work.iter().map(|_| None).collect();
         let request = Arc::new(Mutex::new(Request { answers, missing: work.len(), reply: Some(reply) }));
         let hurry = || (!patient).then(Hurry::new);
-        let work = work.into_iter().enumerate().map(|(index, work)| {
+        let mut work: Vec<_> = work.into_iter().enumerate().collect();
+        // Longest first: threads then finish at about the same time.
+        work.sort_by_key(|(_, work)| Reverse(work.tokens()));
+        let useful = work.len().min(lane.shared.threads);
+        let work = work.into_iter().map(|(index, work)| {
             let request = request.clone();
             (work.tokens(), Waiting { work, index, _hurry: hurry(), request })
         });
         queue.waiting.add(account, work, Instant::now());
         drop(queue);
-        lane.shared.arrived.notify_one();
+        (0..useful).for_each(|_| lane.shared.arrived.notify_one());
         Ok(answer)
     }
 }
 
 impl<O: Send + 'static> Lane<O> {
-    fn start(name: String, serve: impl FnOnce(&Shared<O>) + Send + 'static) -> std::io::Result<Self> {
+    fn start(
+        name: &str,
+        threads: usize,
+        serve: impl Fn(&Shared<O>) + Clone + Send + 'static,
+    ) -> std::io::Result<Self> {
+        let threads = threads.max(1);
         let waiting = Shares::new(RULES, Instant::now());
         let queue = Mutex::new(Queue { waiting, speed: FIRST_GUESS, closed: false });
-        let shared = Arc::new(Shared { queue, arrived: Condvar::new() });
-        let for_thread = shared.clone();
-        let thread = std::thread::Builder::new().name(name).spawn(move || serve(&for_thread))?;
-        Ok(Lane { shared, thread: Some(thread) })
+        let shared = Arc::new(Shared { queue, arrived: Condvar::new(), threads });
+        let mut lane = Lane { shared, threads: Vec::with_capacity(threads) };
+        for _ in 0..threads {
+            let (shared, serve) = (lane.shared.clone(), serve.clone());
+            let thread = std::thread::Builder::new().name(name.to_owned());
+            lane.threads.push(thread.spawn(move || serve(&shared))?);
+        }
+        Ok(lane)
     }
 }
 
 impl<O> Drop for Lane<O> {
     fn drop(&mut self) {
         lock(&self.shared.queue).closed = true;
-        self.shared.arrived.notify_one();
-        if let Some(thread) = self.thread.take() {
+        self.shared.arrived.notify_all();
+        for thread in self.threads.drain(..) {
             // A panic there was already answered as an error.
             let _ = thread.join();
         }
@@ -242,30 +254,30 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A thread's work: batch after batch until closed. `hold_back` is called before each.
+/// A thread's work: group after group until closed. `hold_back` is called before each.
 fn serve<M: Model>(shared: &Shared<M::Output>, model: &M, mut hold_back: impl FnMut()) {
+    let mut scratch = M::Scratch::default();
     while wait(shared) {
         hold_back();
-        let batch = next_batch(shared, model.threads());
-        if batch.is_empty() {
+        let group = next_group(shared);
+        if group.is_empty() {
             continue;
         }
-        let turn = model.takes_turns().then(|| TURNS.take());
         let start = Instant::now();
-        let work: Vec<&Work> = batch.iter().map(|waiting| &waiting.work).collect();
+        let work: Vec<&Work> = group.iter().map(|waiting| &waiting.work).collect();
         let tokens: usize = work.iter().map(|work| work.tokens()).sum();
         // A panicking kernel must not take the server's model with it: its callers hear of it, the others go on.
-        let Ok(outputs) = catch_unwind(AssertUnwindSafe(|| model.run(&work))) else {
-            tracing::error!(batch.tokens = tokens, "A model failed to process a batch");
-            batch.iter().for_each(|waiting| lock(&waiting.request).reply = None);
+        let Ok(outputs) = catch_unwind(AssertUnwindSafe(|| model.run(&work, &mut scratch))) else {
+            tracing::error!(group.tokens = tokens, "A model failed on a group of texts");
+            group.iter().for_each(|waiting| lock(&waiting.request).reply = None);
+            scratch = M::Scratch::default();
             continue;
         };
-        drop(turn);
         let speed = tokens as f64 / start.elapsed().as_secs_f64().max(1e-6);
         let mut queue = lock(&shared.queue);
         queue.speed += NEWEST * (speed - queue.speed);
         drop(queue);
-        batch.into_iter().zip(outputs).for_each(|(waiting, output)| answer(&waiting, output));
+        group.into_iter().zip(outputs).for_each(|(waiting, output)| answer(&waiting, output));
     }
 }
 
@@ -293,26 +305,25 @@ fn answer<O>(waiting: &Waiting<O>, output: O) {
     }
 }
 
-/// Sequences of whoever goes first, for as long as a batch should take, and then as many more as give each thread the same number;
-/// abandoned ones are dropped. Without the second rule a slow processor would get batches of one sequence, which keep one thread
-/// busy, which measures as slow: it would never use its other cores.
-fn next_batch<O>(shared: &Shared<O>, threads: usize) -> Vec<Waiting<O>> {
+/// Sequences of whoever goes first, at least one: as many as a thread runs best together and in the time a group should take, but no
+/// more than its part of all that waits, so that no thread is left without work. Abandoned ones are dropped.
+fn next_group<O>(shared: &Shared<O>) -> Vec<Waiting<O>> {
     let mut queue = lock(&shared.queue);
-    let (now, budget) = (Instant::now(), (queue.speed * BATCH_TIME.as_secs_f64()) as usize);
-    let (mut batch, mut taken) = (Vec::new(), 0);
+    let now = Instant::now();
+    let in_time = (queue.speed * GROUP_TIME.as_secs_f64()) as usize;
+    let part = queue.waiting.cost().div_ceil(shared.threads);
+    let most = GROUP_TOKENS.min(in_time).min(part);
+    let (mut group, mut taken) = (Vec::new(), 0);
     while let Some((tokens, next)) = queue.waiting.next(now) {
         if lock(&next.request).abandoned() {
             queue.waiting.skip(now);
             continue;
         }
-        let even = !batch.is_empty() && batch.len().is_multiple_of(threads);
-        if even && taken + tokens > budget {
+        if !group.is_empty() && taken + tokens > most {
             break;
         }
         taken += tokens;
-        batch.extend(queue.waiting.take(now));
+        group.extend(queue.waiting.take(now));
     }
-    // Longest first: threads then finish at about the same time.
-    batch.sort_by_key(|waiting: &Waiting<O>| usize::MAX - waiting.work.tokens());
-    batch
+    group
 }

@@ -9,20 +9,16 @@ const AT_ONCE: u32 = 1_000;
 
 /// Answers each sequence with its first id; lets a test hold it up and see what it ran.
 struct Echo {
-    threads: usize,
     ran: mpsc::Sender<Vec<u32>>,
     go: Mutex<mpsc::Receiver<()>>,
 }
 
 impl Model for Echo {
     type Output = u32;
+    type Scratch = ();
 
-    fn threads(&self) -> usize {
-        self.threads
-    }
-
-    fn run(&self, batch: &[&Work]) -> Vec<u32> {
-        let ids: Vec<u32> = batch.iter().map(|work| work.sequence.ids[0]).collect();
+    fn run(&self, group: &[&Work], _: &mut ()) -> Vec<u32> {
+        let ids: Vec<u32> = group.iter().map(|work| work.sequence.ids[0]).collect();
         self.ran.send(ids.clone()).unwrap();
         if !ids.contains(&AT_ONCE) {
             self.go.lock().unwrap().recv().unwrap();
@@ -45,8 +41,8 @@ fn stage(queue_tokens: usize) -> Stage {
 fn stage_with(threads: usize, queue_tokens: usize) -> Stage {
     let (ran, has_run) = mpsc::channel();
     let (go, may_go) = mpsc::channel();
-    let model = Echo { threads, ran, go: Mutex::new(may_go) };
-    let batcher = Arc::new(Batcher::start("test", model, queue_tokens).unwrap());
+    let model = Echo { ran, go: Mutex::new(may_go) };
+    let batcher = Arc::new(Batcher::start("test", model, threads, queue_tokens).unwrap());
     Stage { batcher, ran: has_run, go }
 }
 
@@ -71,11 +67,11 @@ async fn answers_come_in_the_order_of_the_texts() {
 }
 
 #[tokio::test]
-async fn batches_keep_to_the_budget() {
+async fn groups_keep_to_their_time() {
     let Stage { batcher, ran, go } = stage(10_000);
     let first = batcher.enqueue(work(&[1], 40), Role::Passage, None).unwrap();
     assert_eq!(ran.recv().unwrap(), [1]);
-    // While the first batch runs: four passages of which one fills a batch.
+    // While the first group runs: four passages of which one fills a group.
     let passages = batcher.enqueue(work(&[2, 3, 4, 5], 1_000_000), Role::Passage, None).unwrap();
     (0..5).for_each(|_| go.send(()).unwrap());
     assert_eq!((first.await.unwrap(), passages.await.unwrap()), (vec![1], vec![2, 3, 4, 5]));
@@ -83,7 +79,7 @@ async fn batches_keep_to_the_budget() {
 }
 
 #[tokio::test]
-async fn a_question_does_not_wait_for_the_batch_of_a_file() {
+async fn a_question_does_not_wait_for_passages_of_a_file() {
     let Stage { batcher, ran, go } = stage(10_000);
     let file = batcher.enqueue(work(&[1], 40), Role::Passage, None).unwrap();
     assert_eq!(ran.recv().unwrap(), [1]);
@@ -93,23 +89,19 @@ async fn a_question_does_not_wait_for_the_batch_of_a_file() {
     assert_eq!(file.await.unwrap(), [1]);
 }
 
-/// Threads of a batch begin as urgent as the one that starts them.
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn files_give_way_to_questions() {
     struct Nice;
     impl Model for Nice {
         type Output = i32;
+        type Scratch = ();
 
-        fn threads(&self) -> usize {
-            2
-        }
-
-        fn run(&self, batch: &[&Work]) -> Vec<i32> {
-            batch.iter().map(|_| blocking::niceness()).collect()
+        fn run(&self, group: &[&Work], _: &mut ()) -> Vec<i32> {
+            group.iter().map(|_| blocking::niceness()).collect()
         }
     }
-    let batcher = Batcher::start("test", Nice, 1000).unwrap();
+    let batcher = Batcher::start("test", Nice, 2, 1000).unwrap();
     let question = batcher.run(work(&[1], 5), Role::Query).await.unwrap();
     let file = batcher.run(work(&[1], 5), Role::Passage).await.unwrap();
     assert_eq!(question, [blocking::niceness()]);
@@ -117,15 +109,29 @@ async fn files_give_way_to_questions() {
 }
 
 #[tokio::test]
+async fn every_thread_gets_its_part_and_none_waits_for_another() {
+    let Stage { batcher, ran, go } = stage_with(2, 10_000);
+    let passages = batcher.enqueue(work(&[1, 2, 3, 4], 10), Role::Passage, None).unwrap();
+    // Half of what waits, then half of the rest; one thread goes on while the other is held up.
+    let mut groups = [ran.recv().unwrap(), ran.recv().unwrap()];
+    groups.sort();
+    assert_eq!(groups, [vec![1, 2], vec![3]]);
+    go.send(()).unwrap();
+    assert_eq!(ran.recv().unwrap(), [4]);
+    (0..2).for_each(|_| go.send(()).unwrap());
+    assert_eq!(passages.await.unwrap(), [1, 2, 3, 4]);
+}
+
+#[tokio::test]
 async fn a_processor_that_was_measured_as_slow_still_gets_work_for_every_thread() {
     let Stage { batcher, ran, go } = stage_with(4, 10_000);
-    let first = batcher.enqueue(work(&[1], 10), Role::Passage, None).unwrap();
-    assert_eq!(ran.recv().unwrap(), [1]);
-    // Each of them is more than the budget of a batch; the first batch was far too small to make the model look faster.
-    let passages = batcher.enqueue(work(&[2, 3, 4, 5, 6], 1_000_000), Role::Passage, None).unwrap();
-    (0..3).for_each(|_| go.send(()).unwrap());
-    assert_eq!((first.await.unwrap(), passages.await.unwrap()), (vec![1], vec![2, 3, 4, 5, 6]));
-    assert_eq!(ran.recv().unwrap(), [2, 3, 4, 5]);
+    // Each of them takes longer than a group should.
+    let passages = batcher.enqueue(work(&[1, 2, 3, 4, 5], 1_000_000), Role::Passage, None).unwrap();
+    let mut running: Vec<_> = (0..4).flat_map(|_| ran.recv().unwrap()).collect();
+    running.sort_unstable();
+    assert_eq!(running, [1, 2, 3, 4]);
+    (0..5).for_each(|_| go.send(()).unwrap());
+    assert_eq!(passages.await.unwrap(), [1, 2, 3, 4, 5]);
 }
 
 #[tokio::test]
@@ -186,12 +192,12 @@ async fn who_used_little_goes_before_who_used_much() {
     for answer in answers {
         answer.await.unwrap();
     }
-    // After one batch the quiet account has used as much as the other, which then takes its turn.
+    // After one group the quiet account has used as much as the other, which then takes its turn.
     assert_eq!(ran.try_iter().flatten().collect::<Vec<_>>(), [8, 2, 9, 3, 4]);
 }
 
 #[tokio::test]
-async fn a_failing_batch_is_an_error_and_the_next_one_works() {
+async fn a_failing_group_is_an_error_and_the_next_one_works() {
     let Stage { batcher, ran: _ran, go } = stage(1000);
     (0..2).for_each(|_| go.send(()).unwrap());
     let fault = batcher.run(work(&[666], 5), Role::Query).await.unwrap_err();

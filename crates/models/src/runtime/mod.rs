@@ -22,7 +22,6 @@ mod head;
 mod lanes;
 mod layers;
 mod math;
-mod pool;
 #[cfg(test)]
 mod tests;
 #[cfg(target_arch = "x86_64")]
@@ -34,7 +33,6 @@ use float::Portable;
 use layers::{Embeddings, Layer};
 
 pub(crate) use head::{Classifier, normalise_vector};
-pub(crate) use pool::Pool;
 
 /// A way to run the network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
