@@ -31,7 +31,7 @@ export default defineConfig({
   // As with the other tests: a walk that fails is tried once more, and is then listed as flaky.
   retries: everyLook ? 0 : 1,
   reporter: [["list"]],
-  outputDir: "results",
+  outputDir: process.env.QUIRE_RESULTS,
   use: {
     baseURL: process.env.QUIRE_ADDRESS,
     ignoreHTTPSErrors: true,

@@ -5,14 +5,17 @@
     python3 tests/dashboard/run.py --screenshots    writes docs/screenshots instead
     python3 tests/dashboard/run.py -- -g members    whatever follows goes to Playwright
 
-Needs target/debug/quire (or QUIRE_BINARY), node, npm and chromium. Packages are installed into target/dashboard."""
+All tests are split in two halves that run at the same time, each on a server of its own: browsers and servers wait for each other most of
+the time. Needs target/debug/quire (or QUIRE_BINARY), node, npm and chromium. Packages are installed into target/dashboard."""
 
+import concurrent.futures
 import os
 import pathlib
 import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -47,7 +50,7 @@ def start(screenshots):
         "QUIRE__OIDC__CLIENT_SECRET": "a secret, told nobody: +/=", "QUIRE__OIDC__LABEL": "the test provider",
         "QUIRE__OIDC__CREATE_ACCOUNTS": "true", "QUIRE__UNITS__MONTHLY": "1000", "QUIRE__LIMITS__FILE_MB": "200" if screenshots else "2"})
     redirect = f"https://127.0.0.1:{server.port}/sign-in/oidc/callback"
-    log = open(FOLDER / "provider.log", "w")
+    log = open(FOLDER / f"provider-{port}.log", "w")
     provider = subprocess.Popen(["node", "provider.mjs", str(port), redirect], cwd=FOLDER, stdout=subprocess.PIPE, stderr=log)
     if b"ready" not in provider.stdout.readline():
         raise SystemExit(f"the provider did not start: see {log.name}")
@@ -56,9 +59,35 @@ def start(screenshots):
     return server, provider, link
 
 
+def walk(browser, arguments, further, said=None):
+    """Runs Playwright against a server of its own; whether all tests passed."""
+    screenshots = "--screenshots" in arguments
+    server, provider, link = start(screenshots)
+    try:
+        environment = dict(
+            os.environ, QUIRE_ADDRESS=f"https://127.0.0.1:{server.port}", QUIRE_SET_UP=link, CHROMIUM=browser,
+            QUIRE_SAMPLES=str(HERE / "samples"), QUIRE_SCREENSHOTS=str(ROOT / "docs" / "screenshots") if screenshots else "",
+            QUIRE_EVERY_LOOK="yes" if "--every-look" in arguments else "", QUIRE_RESULTS=f"results-{server.port}")
+        line = ["npx", "playwright", "test", "--config", "playwright.config.mjs", *further]
+        return subprocess.run(line, cwd=FOLDER, env=environment, stdout=said, stderr=said).returncode == 0
+    finally:
+        server.stop()
+        provider.terminate()
+
+
+def walk_in_halves(browser, arguments):
+    """The same in two halves at the same time; what each said is printed when both have ended."""
+    with concurrent.futures.ThreadPoolExecutor() as threads, tempfile.TemporaryFile("w+") as first, tempfile.TemporaryFile("w+") as second:
+        halves = [threads.submit(walk, browser, arguments, [f"--shard={half + 1}/2"], said) for half, said in enumerate((first, second))]
+        passed = [half.result() for half in halves]
+        for said in (first, second):
+            said.seek(0)
+            print(said.read(), flush=True)
+    return all(passed)
+
+
 def main():
     arguments = sys.argv[1:]
-    screenshots = "--screenshots" in arguments
     further = arguments[arguments.index("--") + 1:] if "--" in arguments else []
     for needed in ("node", "npm"):
         if not shutil.which(needed):
@@ -67,17 +96,8 @@ def main():
     if not browser:
         raise SystemExit("chromium is needed for the dashboard's tests (Debian: apt-get install chromium)")
     install()
-    server, provider, link = start(screenshots)
-    try:
-        environment = dict(
-            os.environ, QUIRE_ADDRESS=f"https://127.0.0.1:{server.port}", QUIRE_SET_UP=link, CHROMIUM=browser,
-            QUIRE_SAMPLES=str(HERE / "samples"), QUIRE_SCREENSHOTS=str(ROOT / "docs" / "screenshots") if screenshots else "",
-            QUIRE_EVERY_LOOK="yes" if "--every-look" in arguments else "")
-        line = ["npx", "playwright", "test", "--config", "playwright.config.mjs", *further]
-        sys.exit(subprocess.run(line, cwd=FOLDER, env=environment).returncode)
-    finally:
-        server.stop()
-        provider.terminate()
+    whole = further or "--screenshots" in arguments
+    sys.exit(not (walk(browser, arguments, further) if whole else walk_in_halves(browser, arguments)))
 
 
 if __name__ == "__main__":

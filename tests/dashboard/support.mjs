@@ -7,7 +7,8 @@ import path from "node:path";
 export { expect };
 export const OPERATOR = "operator@example.org";
 export const PASSWORD = "correct horse battery";
-export const STATE = "operator.json";
+// Two halves of the tests run at the same time, each on a server of its own.
+export const STATE = `operator-${new URL(process.env.QUIRE_ADDRESS).port}.json`;
 export const samples = (name) => path.join(process.env.QUIRE_SAMPLES, name);
 
 /** Watches a page: nothing may be asked of anybody else, nothing may go wrong in its script, no policy be broken. */
