@@ -79,7 +79,7 @@ async fn groups_keep_to_their_time() {
 }
 
 #[tokio::test]
-async fn a_question_does_not_wait_for_passages_of_a_file() {
+async fn a_question_does_not_wait_for_the_batch_of_a_file() {
     let Stage { batcher, ran, go } = stage(10_000);
     let file = batcher.enqueue(work(&[1], 40), Role::Passage, None).unwrap();
     assert_eq!(ran.recv().unwrap(), [1]);
