@@ -7,8 +7,8 @@ Uploads, searches, asks, reads and deletes all the time, such that the number of
 every half hour. Every minute is a row of the report. Ends with 1 if, between the first and the last quarter after the warm-up, memory
 grew by more than 50 MB, handles by more than 20, or originals and index by more than a tenth; if in the last quarter a median latency is
 more than one and a half times that of a new server with as many files, which is used in the same way at the same time (so that
-whatever else the machine does slows both down); or if anything that was asked failed. The catalog is shown apart: it grows by the lines of the audit log and by questions that went wrong, until
-those are as old or as many as are kept. Needs target/release/quire (or QUIRE_BINARY)."""
+whatever else the machine does slows both down); or if anything that was asked failed. The catalog is shown apart: it grows by the lines of
+the audit log and by questions that went wrong, until those are as old or as many as are kept. Needs target/release/quire (or QUIRE_BINARY)."""
 
 import argparse
 import collections
