@@ -42,7 +42,7 @@ def free_port():
         return free.getsockname()[1]
 
 
-def start(screenshots):
+def start(screenshots, name):
     """A server nobody has an account on, the link to set it up, and the provider to sign in with."""
     port = free_port()
     server = Server(env={
@@ -50,7 +50,7 @@ def start(screenshots):
         "QUIRE__OIDC__CLIENT_SECRET": "a secret, told nobody: +/=", "QUIRE__OIDC__LABEL": "the test provider",
         "QUIRE__OIDC__CREATE_ACCOUNTS": "true", "QUIRE__UNITS__MONTHLY": "1000", "QUIRE__LIMITS__FILE_MB": "200" if screenshots else "2"})
     redirect = f"https://127.0.0.1:{server.port}/sign-in/oidc/callback"
-    log = open(FOLDER / f"provider-{port}.log", "w")
+    log = open(FOLDER / f"provider-{name}.log", "w")
     provider = subprocess.Popen(["node", "provider.mjs", str(port), redirect], cwd=FOLDER, stdout=subprocess.PIPE, stderr=log)
     if b"ready" not in provider.stdout.readline():
         raise SystemExit(f"the provider did not start: see {log.name}")
@@ -59,15 +59,15 @@ def start(screenshots):
     return server, provider, link
 
 
-def walk(browser, arguments, further, said=None):
+def walk(browser, arguments, further, name="whole", said=None):
     """Runs Playwright against a server of its own; whether all tests passed."""
     screenshots = "--screenshots" in arguments
-    server, provider, link = start(screenshots)
+    server, provider, link = start(screenshots, name)
     try:
         environment = dict(
             os.environ, QUIRE_ADDRESS=f"https://127.0.0.1:{server.port}", QUIRE_SET_UP=link, CHROMIUM=browser,
             QUIRE_SAMPLES=str(HERE / "samples"), QUIRE_SCREENSHOTS=str(ROOT / "docs" / "screenshots") if screenshots else "",
-            QUIRE_EVERY_LOOK="yes" if "--every-look" in arguments else "", QUIRE_RESULTS=f"results-{server.port}")
+            QUIRE_EVERY_LOOK="yes" if "--every-look" in arguments else "", QUIRE_RESULTS=f"results-{name}")
         line = ["npx", "playwright", "test", "--config", "playwright.config.mjs", *further]
         return subprocess.run(line, cwd=FOLDER, env=environment, stdout=said, stderr=said).returncode == 0
     finally:
@@ -78,7 +78,8 @@ def walk(browser, arguments, further, said=None):
 def walk_in_halves(browser, arguments):
     """The same in two halves at the same time; what each said is printed when both have ended."""
     with concurrent.futures.ThreadPoolExecutor() as threads, tempfile.TemporaryFile("w+") as first, tempfile.TemporaryFile("w+") as second:
-        halves = [threads.submit(walk, browser, arguments, [f"--shard={half + 1}/2"], said) for half, said in enumerate((first, second))]
+        halves = [threads.submit(walk, browser, arguments, [f"--shard={half}/2"], f"half-{half}", said)
+                  for half, said in enumerate((first, second), 1)]
         passed = [half.result() for half in halves]
         for said in (first, second):
             said.seek(0)
