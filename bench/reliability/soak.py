@@ -116,7 +116,7 @@ def size(folder):
 def a_new_one(texts):
     """A server that was just started, with as many files as the other, and used in the same way."""
     use = Use(Server().set_up().start(), texts)
-    while len(use.files) < FILES:
+    while len(use.files) < FILES and not use.failed:
         use.change()
     use.server.wait_until_read()
     use.take()
