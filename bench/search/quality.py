@@ -1,11 +1,14 @@
 """nDCG@10 of every way to search, through the HTTP API, on sets in the BEIR layout; and the handbook's pages.
 
-    python3 bench/search/quality.py [SET…]       # sets below ../shared/data/quality, or folders; all of the former by default
+    python3 bench/search/quality.py [--language L] [SET…]
+
+A set is a name below ../shared/data/quality (all of them by default) or a folder; the language is that of its box (`english` by default).
 
 Each document of a set is uploaded as a file of its own; a document counts where its first passage stands. Plain
 reciprocal rank fusion (k = 60) is made here of the two sides' own lists. A query may name the documents it is asked
 `among`, which become its `sources`."""
 
+import argparse
 import concurrent.futures
 import http.client
 import json
@@ -37,7 +40,11 @@ class Asker(threading.local):
 
 
 def main():
-    wanted = sys.argv[1:] or sorted(path.name for path in QUALITY.iterdir() if path.is_dir())
+    options = argparse.ArgumentParser()
+    options.add_argument("--language", choices=["english", "multilingual", "auto"], default="english")
+    options.add_argument("sets", nargs="*")
+    options = options.parse_args()
+    wanted = options.sets or sorted(path.name for path in QUALITY.iterdir() if path.is_dir())
     server = Server().set_up().start()
     local = Asker()
 
@@ -74,7 +81,7 @@ def main():
             continue
         folder = QUALITY / name
         name = folder.name
-        server.box = server.command("box", "add", name, "--owner", "bench@example.org")["boxId"]
+        server.box = server.command("box", "add", name, "--owner", "bench@example.org", "--language", options.language)["boxId"]
         started = time.time()
         texts = {}
         for document in lines(folder / "corpus.jsonl"):
@@ -114,12 +121,12 @@ def main():
         print(f"reranked over plain RRF: {statistics.mean(gains):+.2f} on average, {min(gains):+.2f} at worst; "
               f"over the better side {worst:+.2f} at worst")
     if "handbook" in wanted:
-        handbook(server, search)
+        handbook(server, search, options.language)
     server.stop()
 
 
-def handbook(server, search):
-    server.box = server.command("box", "add", "handbook", "--owner", "bench@example.org")["boxId"]
+def handbook(server, search, language):
+    server.box = server.command("box", "add", "handbook", "--owner", "bench@example.org", "--language", language)["boxId"]
     for path in sorted((QUALITY / "handbook").glob("*.pdf")):
         server.upload(path)
     server.wait_until_read()
