@@ -72,7 +72,7 @@ fn in_child(file: &str, limits: &Limits) -> Result<Document, ParseFailure> {
     )
     .map_err(internal)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(internal)?;
-    runtime.block_on(parser.parse(Path::new(file), file, &|_, _| {}))
+    runtime.block_on(parser.parse(Path::new(file), file, &[], &|_, _| {}))
 }
 
 fn cpu_seconds(who: UsageWho) -> f64 {

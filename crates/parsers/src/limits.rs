@@ -4,6 +4,7 @@ use engine::seams::parser::ParseFailure;
 use serde::{Deserialize, Serialize};
 
 use crate::failure;
+use crate::ocr::packs;
 use crate::programs::installed;
 
 /// The longest side of a drawn page, in pixels: a page may be a thousand times as high as it is wide.
@@ -49,7 +50,7 @@ pub struct Limits {
     pub image_pixels: u64,
     /// What reads pictures and scanned pages.
     pub ocr: Ocr,
-    /// The languages handed to `tesseract`, such as `eng` or `eng+deu`.
+    /// The languages handed to `tesseract`, such as `eng` or `eng+deu`; those of a file's box are added.
     pub ocr_languages: String,
     /// Pages of one file that are recognised, because each takes seconds where a text page takes milliseconds.
     pub ocr_pages: u32,
@@ -94,6 +95,11 @@ impl Default for Limits {
 }
 
 impl Limits {
+    /// The same for a file of a box in these languages, the two letters of ISO 639-1 each.
+    pub(crate) fn with_languages(&self, languages: &[String]) -> Self {
+        Self { ocr_languages: packs::wanted(&self.ocr_languages, languages), ..self.clone() }
+    }
+
     /// Fails where a file holds more text than one may.
     pub(crate) fn allow_text(&self, bytes: usize) -> Result<(), ParseFailure> {
         if bytes <= self.text_bytes {

@@ -191,7 +191,8 @@ async fn read(
 ) -> Result<Result<Document, ParseFailure>, Fault> {
     let read = |done, total| progress.note(&progress.read, done, total);
     let original = library.blobs.local(&job.sha256).await?;
-    Ok(ingest.read(original.path(), job.name.as_str(), &read).await)
+    let languages = library.catalog.languages_of(&job.writing()).await?;
+    Ok(ingest.read(original.path(), job.name.as_str(), &languages, &read).await)
 }
 
 /// Pages to vectors of the model that the box is filled with, which changes nothing of it; `None` where it was deleted.

@@ -81,14 +81,15 @@ pub struct Ingested {
 }
 
 impl Ingest {
-    /// The slow part, which changes nothing: bytes to pages.
+    /// The slow part, which changes nothing: bytes to pages. `languages` are those of the box.
     pub async fn read(
         &self,
         path: &Path,
         name: &str,
+        languages: &[String],
         progress: Progress<'_>,
     ) -> Result<Document, ParseFailure> {
-        bounds::admit(self.parser.parse(path, name, progress).await?)
+        bounds::admit(self.parser.parse(path, name, languages, progress).await?)
     }
 
     /// The embedder for a file: what filled its box, else what the box is for, else what the file is in.

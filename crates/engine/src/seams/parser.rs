@@ -50,8 +50,15 @@ pub type Progress<'a> = &'a (dyn Fn(u32, Option<u32>) + Send + Sync);
 /// Implementations: `parsers::child::ChildParser` (a child process with limits, for real files).
 #[async_trait]
 pub trait Parser: Send + Sync {
-    /// Reads the file at `path`. `name` is what its owner calls it: a hint only, the bytes decide the kind.
-    async fn parse(&self, path: &Path, name: &str, progress: Progress<'_>) -> Result<Document, ParseFailure>;
+    /// Reads the file at `path`. `name` is what its owner calls it: a hint only, the bytes decide the kind. `languages` are those
+    /// of its box, for what is read from pictures.
+    async fn parse(
+        &self,
+        path: &Path,
+        name: &str,
+        languages: &[String],
+        progress: Progress<'_>,
+    ) -> Result<Document, ParseFailure>;
 
     /// Draws a page of the file at `path`, as a PNG. Only PDFs and pictures have pages that can be drawn.
     async fn draw(&self, path: &Path, name: &str, drawing: Drawing) -> Result<Vec<u8>, ParseFailure>;

@@ -68,7 +68,7 @@ impl ChildParser {
     pub async fn missing(&self) -> Result<Vec<Missing>, ParseFailure> {
         let nothing = tempfile::NamedTempFile::new_in(&self.scratch_root).map_err(start)?;
         let mut conversation = Conversation::new(&self.limits, Sandbox::BestEffort);
-        self.converse(nothing.path(), "nothing.txt", &|_, _| {}, &mut conversation).await?;
+        self.converse(nothing.path(), "nothing.txt", &self.limits, &|_, _| {}, &mut conversation).await?;
         match conversation.missing() {
             Some(missing) => Ok(missing.to_vec()),
             None => Err(failure::internal("the parser did not say whether it is confined")),
@@ -79,10 +79,11 @@ impl ChildParser {
         &self,
         path: &Path,
         name: &str,
+        limits: &Limits,
         progress: Progress<'_>,
         conversation: &mut Conversation<'_>,
     ) -> Result<Document, ParseFailure> {
-        match self.ask(path, name, None, &self.limits, progress, conversation).await? {
+        match self.ask(path, name, None, limits, progress, conversation).await? {
             Made::Document(document) => Ok(document),
             Made::Picture(_) => Err(failure::internal("the parser gave a picture that nobody asked for")),
         }
@@ -144,9 +145,16 @@ fn start(error: std::io::Error) -> ParseFailure {
 
 #[async_trait]
 impl Parser for ChildParser {
-    async fn parse(&self, path: &Path, name: &str, progress: Progress<'_>) -> Result<Document, ParseFailure> {
-        let mut conversation = Conversation::new(&self.limits, self.sandbox);
-        self.converse(path, name, progress, &mut conversation).await
+    async fn parse(
+        &self,
+        path: &Path,
+        name: &str,
+        languages: &[String],
+        progress: Progress<'_>,
+    ) -> Result<Document, ParseFailure> {
+        let limits = self.limits.with_languages(languages);
+        let mut conversation = Conversation::new(&limits, self.sandbox);
+        self.converse(path, name, &limits, progress, &mut conversation).await
     }
 
     async fn draw(&self, path: &Path, name: &str, drawing: Drawing) -> Result<Vec<u8>, ParseFailure> {

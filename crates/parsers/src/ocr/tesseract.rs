@@ -2,10 +2,12 @@
 
 use std::path::Path;
 use std::process::Command;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use engine::document::{Format, Page};
 
+use super::packs::{self, Packs};
 use super::{Unread, finished, wordless_page};
 use crate::placing::Placing;
 use crate::programs::{bounded_output, installed};
@@ -19,18 +21,33 @@ const LONGEST_OUTPUT: u64 = 16 << 20;
 /// Recognises the text of a picture; formats with several pictures give several pages.
 pub(super) fn read(picture: &[u8], limits: &Limits) -> Result<Vec<Page>, Unread> {
     let program = installed("tesseract").ok_or_else(|| Unread::Failed("tesseract is gone".into()))?;
-    let words = run(&program, picture, limits)?;
+    let packs = Packs::of(&limits.ocr_languages, installed_packs(&program));
+    let words = run(&program, picture, &packs.usable)?;
     let mut pages = pages_of(&words);
     if pages.is_empty() {
         pages.push(wordless_page());
     }
+    for page in &mut pages {
+        page.warnings.extend(packs.missing.iter().map(|pack| packs::warning(pack)));
+    }
     Ok(pages)
 }
 
-fn run(program: &Path, picture: &[u8], limits: &Limits) -> Result<String, Unread> {
+/// The language packs that the program has. Asked once: a child reads one file.
+fn installed_packs(program: &Path) -> &'static [String] {
+    static PACKS: OnceLock<Vec<String>> = OnceLock::new();
+    PACKS.get_or_init(|| {
+        let mut command = Command::new(program);
+        command.arg("--list-langs");
+        let said = bounded_output(command, b"", Duration::from_secs(SECONDS_PER_PICTURE), LONGEST_OUTPUT);
+        said.ok().flatten().map(|said| packs::listed(&String::from_utf8_lossy(&said))).unwrap_or_default()
+    })
+}
+
+fn run(program: &Path, picture: &[u8], packs: &str) -> Result<String, Unread> {
     let mut command = Command::new(program);
     command
-        .args(["stdin", "stdout", "-l", &limits.ocr_languages, "--psm", "3", "tsv"])
+        .args(["stdin", "stdout", "-l", packs, "--psm", "3", "tsv"])
         // One thread: several fight over the cores that other files need.
         .env("OMP_THREAD_LIMIT", "1");
     let output = bounded_output(command, picture, Duration::from_secs(SECONDS_PER_PICTURE), LONGEST_OUTPUT)

@@ -56,7 +56,7 @@ impl Place {
     async fn attack(&self, parser: &ChildParser) -> Map<String, Value> {
         let input = self.folder.path().join("input");
         std::fs::write(&input, self.targets().to_string()).expect("an input");
-        let document = parser.parse(&input, "input", &|_, _| {}).await.expect("what it tried");
+        let document = parser.parse(&input, "input", &[], &|_, _| {}).await.expect("what it tried");
         serde_json::from_str(&document.pages[0].text).expect("its report")
     }
 }
@@ -139,7 +139,7 @@ async fn a_required_sandbox_refuses_to_read_without_it() {
         sandbox: Sandbox::Required,
         ..place.parser(Path::new("/nowhere"), alone())
     };
-    let why = mute.parse(&place.folder.path().join("secret"), "x", &|_, _| {}).await.unwrap_err();
+    let why = mute.parse(&place.folder.path().join("secret"), "x", &[], &|_, _| {}).await.unwrap_err();
     assert!(why.kind == FailureKind::Internal && why.message.contains("confined"), "{why}");
     let parser = ChildParser { sandbox: Sandbox::Required, ..place.parser(Path::new("/nowhere"), alone()) };
     if kernel_confines(&parser).await {

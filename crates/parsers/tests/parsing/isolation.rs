@@ -53,7 +53,7 @@ async fn a_child_answers_with_pages_and_progress() {
     let file = place.file(&pdf(&[&["First page"], &["Second page"]]));
     let told = std::sync::Mutex::new(Vec::new());
     let progress = |done: u32, total: Option<u32>| told.lock().expect("no panic").push((done, total));
-    let document = place.parser(alone()).parse(&file, "x.pdf", &progress).await.expect("a document");
+    let document = place.parser(alone()).parse(&file, "x.pdf", &[], &progress).await.expect("a document");
     assert_eq!(document.pages.len(), 2);
     assert_eq!(document.pages[1].text, "Second page");
     assert!(told.lock().expect("no panic").contains(&(2, Some(2))));
@@ -64,7 +64,7 @@ async fn a_child_answers_with_pages_and_progress() {
 async fn a_failure_inside_the_child_comes_back_as_it_is() {
     let place = Place::new();
     let file = place.file(b"\x7fELF\x02\x01\x01\x00");
-    let why = place.parser(alone()).parse(&file, "x", &|_, _| {}).await.unwrap_err();
+    let why = place.parser(alone()).parse(&file, "x", &[], &|_, _| {}).await.unwrap_err();
     assert_eq!(why.kind, FailureKind::Unsupported);
 }
 
@@ -80,7 +80,7 @@ async fn a_file_that_takes_too_long_is_stopped() {
         ..place.parser(alone())
     };
     let start = Instant::now();
-    let why = parser.parse(&file, "x", &|_, _| {}).await.unwrap_err();
+    let why = parser.parse(&file, "x", &[], &|_, _| {}).await.unwrap_err();
     assert_eq!(why.kind, FailureKind::Limits);
     assert!(start.elapsed() < Duration::from_secs(10));
     assert!(place.scratch_is_empty());
@@ -97,7 +97,7 @@ async fn a_file_that_needs_too_much_memory_is_stopped() {
         .set_len(900 << 20)
         .expect("a long file");
     let limits = Limits { memory_bytes: 512 << 20, ..alone() };
-    let why = place.parser(limits).parse(&path, "x", &|_, _| {}).await.unwrap_err();
+    let why = place.parser(limits).parse(&path, "x", &[], &|_, _| {}).await.unwrap_err();
     assert_eq!(why.kind, FailureKind::Limits, "{why}");
 }
 
@@ -106,7 +106,7 @@ async fn a_zip_bomb_is_stopped_by_what_really_comes_out() {
     let place = Place::new();
     let file = place.file(&docx(&format!("<w:p><w:r><w:t>{}</w:t></w:r></w:p>", "a".repeat(8 << 20))));
     let limits = Limits { inflated_bytes: 1 << 20, ..alone() };
-    let why = place.parser(limits).parse(&file, "x.docx", &|_, _| {}).await.unwrap_err();
+    let why = place.parser(limits).parse(&file, "x.docx", &[], &|_, _| {}).await.unwrap_err();
     assert_eq!(why.kind, FailureKind::Limits);
 }
 
@@ -117,7 +117,7 @@ async fn a_child_that_talks_nonsense_or_dies_is_no_document() {
     for (program, argument) in [("/bin/echo", "nonsense"), ("/bin/false", ""), ("/nowhere/at/all", "")] {
         let parser =
             ChildParser { program: program.into(), args: vec![argument.into()], ..place.parser(alone()) };
-        let why = parser.parse(&file, "x", &|_, _| {}).await.unwrap_err();
+        let why = parser.parse(&file, "x", &[], &|_, _| {}).await.unwrap_err();
         assert_eq!(why.kind, FailureKind::Internal, "{program}: {why}");
     }
     let parser = ChildParser {
@@ -125,7 +125,7 @@ async fn a_child_that_talks_nonsense_or_dies_is_no_document() {
         args: vec!["-c".into(), "kill -SEGV $$".into()],
         ..place.parser(alone())
     };
-    assert_eq!(parser.parse(&file, "x", &|_, _| {}).await.unwrap_err().kind, FailureKind::Damaged);
+    assert_eq!(parser.parse(&file, "x", &[], &|_, _| {}).await.unwrap_err().kind, FailureKind::Damaged);
 }
 
 #[tokio::test]
@@ -138,7 +138,7 @@ async fn a_child_cannot_say_more_than_its_parent_hears() {
         limits: Limits { reply_bytes: 1 << 16, ..alone() },
         ..place.parser(alone())
     };
-    let why = parser.parse(&file, "x", &|_, _| {}).await.unwrap_err();
+    let why = parser.parse(&file, "x", &[], &|_, _| {}).await.unwrap_err();
     assert!(matches!(why.kind, FailureKind::Internal | FailureKind::Limits | FailureKind::Damaged), "{why}");
 }
 
@@ -154,7 +154,7 @@ async fn a_dropped_parse_kills_the_child_and_all_it_started() {
         ..place.parser(alone())
     };
     let dropped =
-        tokio::time::timeout(Duration::from_millis(200), parser.parse(&file, "x", &|_, _| {})).await;
+        tokio::time::timeout(Duration::from_millis(200), parser.parse(&file, "x", &[], &|_, _| {})).await;
     assert!(dropped.is_err());
     // The grandchild would leave its mark after a second; waiting longer is the only way to see that it does not.
     tokio::time::sleep(Duration::from_millis(1_600)).await;
@@ -168,7 +168,7 @@ async fn a_child_steps_back_behind_its_server() {
     let place = Place::new();
     let file = place.file("Words that take a while to read. ".repeat(1 << 20).as_bytes());
     let parser = place.parser(alone());
-    let parsing = parser.parse(&file, "x.txt", &|_, _| {});
+    let parsing = parser.parse(&file, "x.txt", &[], &|_, _| {});
     let own = stat("self").expect("this process");
     let stepped_back = async {
         loop {

@@ -63,6 +63,27 @@ impl Languages for Sql {
             .await
     }
 
+    async fn languages_of(&self, writing: &Writing) -> Result<Vec<String>, Fault> {
+        /// What was added last says best what comes next, and a large box is not read through for every file.
+        const LATEST: i64 = 200;
+        let sql = "select language, cast(sum(characters) as bigint) from
+                     (select language, characters from files where box_id = $1 and status in ('ready', 'ready_with_warnings')
+                      and language is not null and characters >= $2 order by created_at desc, id desc limit $3) as latest
+                   group by language order by 2 desc, 1";
+        let parameters = [writing.box_id().into(), (SHORT_TEXT as i64).into(), LATEST.into()];
+        let rows = self.database.read(|t| t.all(sql, &parameters))?;
+        let counted: Vec<(String, i64)> = rows
+            .iter()
+            .map(|row| Ok((row.text(0)?.to_owned(), row.integer(1)?)))
+            .collect::<Result<_, Error>>()?;
+        let whole: i64 = counted.iter().map(|(_, characters)| characters).sum();
+        Ok(counted
+            .into_iter()
+            .filter(|(_, characters)| *characters > whole / 20)
+            .map(|(language, _)| language)
+            .collect())
+    }
+
     async fn begin_multilingual(&self, writing: &Writing) -> Result<(), Fault> {
         let box_id = writing.box_id();
         let sql = "update boxes set changed_over_at = $1

@@ -69,6 +69,10 @@ pub trait Languages: Send + Sync {
     /// several that ask, one. Refused with [`Reason::Conflict`](crate::Reason::Conflict) while the box is being indexed.
     async fn change_over(&self, writing: &Writing) -> Result<bool, Fault>;
 
+    /// The languages of what was added to a box last, those with most text first, as the two letters of ISO 639-1. A language in which
+    /// there is little does not count.
+    async fn languages_of(&self, writing: &Writing) -> Result<Vec<String>, Fault>;
+
     /// Notes that a box that is `auto` begins as multilingual, because its first documents are in another language.
     async fn begin_multilingual(&self, writing: &Writing) -> Result<(), Fault>;
 

@@ -62,7 +62,7 @@ pub(super) async fn process(
     let name = name(&head.headers)?;
     let _place = app.readers.take(&caller.user, AT_ONCE).ok_or_else(too_many)?;
     let staged = stage(&app, body, &name).await?;
-    let read = app.ingest.read(staged.path(), name.as_str(), &|_, _| {}).await;
+    let read = app.ingest.read(staged.path(), name.as_str(), &[], &|_, _| {}).await;
     let document = read.map_err(refused)?;
     Ok(Json(pages(document, name.as_str())))
 }

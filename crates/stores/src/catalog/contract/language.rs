@@ -117,6 +117,21 @@ async fn a_box_turns_once_when_more_than_a_tenth_is_in_another_language() {
 }
 
 #[tokio::test]
+async fn the_languages_of_a_box_are_those_with_much_text() {
+    let fresh = fresh();
+    let writing = fresh.box_of(&fresh.user("ada@example.org").await).await;
+    let languages = async || fresh.catalog.languages_of(&writing).await.unwrap();
+    assert!(languages().await.is_empty());
+    fresh.text_in(&writing, "a.txt", Some("en"), 5_000).await;
+    fresh.text_in(&writing, "b.txt", Some("ru"), 4_000).await;
+    fresh.text_in(&writing, "c.txt", Some("ru"), 4_000).await;
+    fresh.text_in(&writing, "little.txt", Some("fr"), 500).await;
+    fresh.text_in(&writing, "short.txt", Some("es"), 150).await;
+    fresh.text_in(&writing, "unknown.txt", None, 9_000).await;
+    assert_eq!(languages().await, ["ru", "en"]);
+}
+
+#[tokio::test]
 async fn a_box_that_was_set_or_taken_back_does_not_turn() {
     let fresh = fresh();
     let ada = fresh.user("ada@example.org").await;
