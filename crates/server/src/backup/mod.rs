@@ -24,6 +24,19 @@ pub use manifest::{Entry, Manifest, check};
 pub use restore::{Restored, restore};
 pub use take::{Taken, take, tidy, unfinished};
 
+/// What is being done, for whoever shows how far it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Doing {
+    /// Copying originals.
+    Originals,
+    /// Copying boxes.
+    Boxes,
+    /// Comparing a backup with its manifest.
+    Checking,
+    /// Writing the data folder.
+    Restoring,
+}
+
 /// The file in a data folder that says when it was last backed up.
 const LAST: &str = "backup.json";
 

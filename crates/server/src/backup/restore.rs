@@ -5,7 +5,7 @@ use std::{fs, path::Path};
 use anyhow::{Context, Result, bail};
 use jiff::Timestamp;
 
-use super::{copying, manifest, pieces};
+use super::{Doing, copying, manifest, pieces};
 
 /// In a data folder that is being restored, until all is there.
 const UNFINISHED: &str = "restoring";
@@ -24,9 +24,9 @@ pub struct Restored {
 }
 
 /// Reads the whole backup and compares it with its manifest; only then copies it.
-pub fn restore(backup: &Path, data: &Path, mut seen: impl FnMut(&str, usize, usize)) -> Result<Restored> {
+pub fn restore(backup: &Path, data: &Path, mut seen: impl FnMut(Doing, usize, usize)) -> Result<Restored> {
     must_be_empty(data)?;
-    let manifest = manifest::check(backup, |done, all| seen("Checking", done, all))?;
+    let manifest = manifest::check(backup, |done, all| seen(Doing::Checking, done, all))?;
     if !manifest.files.contains_key(CATALOG) {
         bail!("there is no {CATALOG} in {}", backup.display());
     }
@@ -36,7 +36,7 @@ pub fn restore(backup: &Path, data: &Path, mut seen: impl FnMut(&str, usize, usi
     let mut bytes = 0;
     let (last, first): (Vec<_>, Vec<_>) = manifest.files.iter().partition(|(name, _)| *name == CATALOG);
     for (done, (name, entry)) in first.into_iter().chain(last).enumerate() {
-        seen("Restoring", done, manifest.files.len());
+        seen(Doing::Restoring, done, manifest.files.len());
         let (size, hash) = match entry.pieces.is_empty() {
             true => copying::copy(&backup.join(name), &data.join(name))?,
             false => pieces::join(&entry.pieces, backup, &data.join(name))?,

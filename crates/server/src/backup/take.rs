@@ -24,7 +24,7 @@ use jiff::{Timestamp, tz::TimeZone};
 use stores::{catalog::Sql, index::copies, mirror, snapshot};
 
 use super::{
-    Last, backups_in, copying,
+    Doing, Last, backups_in, copying,
     manifest::{Entry, Manifest},
     note_last, pieces,
 };
@@ -67,7 +67,7 @@ pub async fn take(
     data: &Path,
     to: &Path,
     keep: usize,
-    mut seen: impl FnMut(&str, usize, usize),
+    mut seen: impl FnMut(Doing, usize, usize),
 ) -> Result<Taken> {
     stores::make_private_folder(to)?;
     if inside(data, to)? {
@@ -165,7 +165,7 @@ struct Backup<'a> {
 }
 
 impl Backup<'_> {
-    async fn fill(&mut self, seen: &mut impl FnMut(&str, usize, usize)) -> Result<()> {
+    async fn fill(&mut self, seen: &mut impl FnMut(Doing, usize, usize)) -> Result<()> {
         let work = self.folder.join("catalog.work");
         let catalog = self.take_originals(&work, seen).await?;
         self.take_boxes(&catalog, seen).await?;
@@ -186,7 +186,7 @@ impl Backup<'_> {
     async fn take_originals(
         &mut self,
         work: &Path,
-        seen: &mut impl FnMut(&str, usize, usize),
+        seen: &mut impl FnMut(Doing, usize, usize),
     ) -> Result<Sql> {
         for _ in 0..ROUNDS {
             for end in ["", "-wal", "-shm"] {
@@ -198,7 +198,7 @@ impl Backup<'_> {
                 catalog.wanted_originals().await.map_err(told)?.into_iter().collect();
             let mut missing = 0;
             for (done, sha256) in wanted.iter().enumerate() {
-                seen("Originals", done, wanted.len());
+                seen(Doing::Originals, done, wanted.len());
                 missing += usize::from(!self.take_original(sha256)?);
             }
             if missing == 0 {
@@ -250,11 +250,11 @@ impl Backup<'_> {
         Ok(())
     }
 
-    async fn take_boxes(&mut self, catalog: &Sql, seen: &mut impl FnMut(&str, usize, usize)) -> Result<()> {
+    async fn take_boxes(&mut self, catalog: &Sql, seen: &mut impl FnMut(Doing, usize, usize)) -> Result<()> {
         let live = Sql::open(&self.data.join("catalog.db"))?;
         let boxes = catalog.boxes().await.map_err(told)?;
         for (done, record) in boxes.iter().enumerate() {
-            seen("Boxes", done, boxes.len());
+            seen(Doing::Boxes, done, boxes.len());
             self.take_box(catalog, &live, record.id).await?;
         }
         Ok(())

@@ -65,7 +65,7 @@ pub(super) async fn run(global: &Global, command: Command) -> std::result::Resul
     let Command::Test = command;
     let config = global.settings()?;
     let folder = global.folder(&config);
-    let working = output::working(global.json, "asking");
+    let working = output::working(global.json, output::plain("command-asking"));
     let opened = tokio::task::spawn_blocking(move || assemble::open_answerer(&config, &folder)).await;
     let answerer = opened.map_err(Fault::internal)?.map_err(local)?;
     let mut results = Vec::with_capacity(TRIALS.len());
@@ -76,8 +76,20 @@ pub(super) async fn run(global: &Global, command: Command) -> std::result::Resul
     let right = results.iter().filter(|result| result.right).count();
     let rows: Vec<Vec<String>> =
         TRIALS.iter().zip(&results).map(|(trial, result)| row(trial, result)).collect();
-    let table = output::table(&["IT", "RESULT", "CITES", "FIRST WORD", "WHOLE", "SAID"], &rows, "");
-    let text = format!("{}: {right} of {} right\n\n{table}", answerer.id(), TRIALS.len());
+    let table = output::table(
+        &[
+            "command-head-it",
+            "command-head-result",
+            "command-head-cites",
+            "command-head-first-word",
+            "command-head-whole",
+            "command-head-said",
+        ],
+        &rows,
+        "",
+    );
+    let result = output::text("command-answerer-right").with("model", answerer.id()).with("right", right);
+    let text = format!("{}\n\n{table}", result.with("count", TRIALS.len()).plain());
     let values: Vec<Value> =
         TRIALS.iter().zip(&results).map(|(trial, result)| value(trial, result)).collect();
     output::print(global.json, &json!({"answerer": answerer.id(), "right": right, "trials": values}), &text);
@@ -86,12 +98,12 @@ pub(super) async fn run(global: &Global, command: Command) -> std::result::Resul
 }
 
 fn row(trial: &Trial, result: &Result) -> Vec<String> {
-    let yes = |yes: bool, no: &str| if yes { "yes".to_string() } else { no.to_string() };
-    let cites = if trial.fact.is_some() { yes(result.cites, "no") } else { "-".into() };
+    let yes = |yes: bool| output::plain(if yes { "command-yes" } else { "command-no" });
+    let cites = if trial.fact.is_some() { yes(result.cites) } else { "-".into() };
     let said: String =
         result.said.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(60).collect();
     let (first, whole) = (format!("{} ms", result.first_ms), format!("{} ms", result.whole_ms));
-    vec![trial.shows.into(), yes(result.right, "no"), cites, first, whole, said]
+    vec![trial.shows.into(), yes(result.right), cites, first, whole, said]
 }
 
 fn value(trial: &Trial, result: &Result) -> Value {
@@ -104,7 +116,7 @@ fn value(trial: &Trial, result: &Result) -> Value {
 async fn tried(answerer: &Arc<dyn Answerer>, trial: &Trial) -> std::result::Result<Result, Fault> {
     let brief = brief(trial);
     if !answerer.can(&brief.format) {
-        let said = "it cannot: such requests get an error".to_string();
+        let said = output::plain("command-answerer-cannot");
         return Ok(Result { right: false, cites: false, said, first_ms: 0, whole_ms: 0 });
     }
     let (started, mut first_ms) = (Instant::now(), None);

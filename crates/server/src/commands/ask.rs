@@ -6,7 +6,12 @@ use clap::Args;
 use engine::{Fault, Reason};
 use serde_json::{Value, json};
 
-use super::{Global, client::Connection, output, search::plain};
+use super::{
+    Global,
+    client::Connection,
+    output,
+    search::{plain, units},
+};
 
 /// Bytes of a frame at most; anything longer is not an answer of quire.
 const LONGEST_FRAME: usize = 4 * 1024 * 1024;
@@ -31,7 +36,7 @@ pub(super) struct Ask {
 }
 
 pub(super) async fn run(global: &Global, ask: Ask) -> Result<(), Fault> {
-    let mut working = Some(output::working(global.json, "Searching"));
+    let mut working = Some(output::working(global.json, output::plain("command-searching")));
     let api = ask.connection.open(global)?;
     let box_id = api.find_box(&ask.r#box).await?;
     let mut body = json!({"messages": [{"role": "user", "content": ask.question}]});
@@ -124,20 +129,19 @@ impl Shown {
     fn sources(&self, colours: bool) -> String {
         let mut text = String::new();
         for citation in &self.citations {
-            let place =
-                format!("{}, page {}", citation["fileName"].as_str().unwrap_or_default(), citation["page"]);
-            let place = plain(&place);
+            let file = citation["fileName"].as_str().unwrap_or_default();
+            let page = citation["page"].to_string();
+            let place = plain(&output::text("command-place").with("file", file).with("page", &page).plain());
             let place = if colours { format!("\x1b[1m{place}\x1b[0m") } else { place };
             text.push_str(&format!("\n[{}] {place}", citation["index"]));
         }
         for warning in self.warnings.iter().filter_map(Value::as_str) {
-            text.push_str(&format!("\nNote: {}", plain(warning)));
+            text.push_str(&format!(
+                "\n{}",
+                output::text("command-note").with("text", plain(warning)).plain()
+            ));
         }
-        let units = self.usage["intelligence_units_consumed"].as_u64().unwrap_or(0);
-        text.push_str(&format!("\n\n{units} {}", if units == 1 { "unit" } else { "units" }));
-        if let Some(left) = self.usage["intelligence_units_remaining"].as_u64() {
-            text.push_str(&format!(", {left} left this month"));
-        }
+        text.push_str(&format!("\n\n{}", units(&self.usage)));
         text.trim_start_matches('\n').to_string()
     }
 }

@@ -12,7 +12,11 @@ use super::{
     output::{self, moment},
     place::shown,
 };
-use crate::{assemble, backup, config::Config};
+use crate::{
+    assemble,
+    backup::{self, Doing},
+    config::Config,
+};
 
 #[derive(Args)]
 pub(super) struct Backup {
@@ -51,42 +55,35 @@ pub(super) async fn take(global: &Global, wanted: Backup) -> Result<(), Fault> {
         "bytesCopied": taken.bytes_copied, "readAgain": taken.read_again, "damaged": manifest.damaged,
         "removed": taken.removed,
     });
-    let mut said = format!(
-        "Backed up {} to {}: {} files, {} of them copied ({} MB), the others unchanged since the previous backup",
-        shown(&data),
-        shown(&taken.folder),
-        manifest.files.len(),
-        taken.copied,
-        taken.bytes_copied.div_ceil(1_000_000)
-    );
+    let whole = output::text("command-backed-up")
+        .with("from", shown(&data))
+        .with("to", shown(&taken.folder))
+        .with("files", manifest.files.len())
+        .with("copied", taken.copied)
+        .with("megabytes", taken.bytes_copied.div_ceil(1_000_000));
+    let mut said = vec![whole.plain()];
     if taken.read_again > 0 {
-        let changed = taken.read_again;
-        said +=
-            &format!("\n{changed} files changed in the meantime; they are processed again after a restore.");
+        said.push(output::words().count("command-backup-changed", taken.read_again as u64));
     }
     if !manifest.damaged.is_empty() {
-        said += &format!(
-            "\n{} originals are damaged in the store and so in the backup: see `quire doctor --scrub`",
-            manifest.damaged.len()
-        );
+        said.push(output::words().count("command-backup-damaged", manifest.damaged.len() as u64));
     }
-    output::print(global.json, &value, &said);
+    output::print(global.json, &value, &said.join("\n"));
     Ok(())
 }
 
 fn check(global: &Global, folder: &Path) -> Result<(), Fault> {
     let bar = output::started(global.json, output::style("{msg} [{bar:40}] {pos}/{len}"));
     let latest = backup::latest(folder).map_err(local)?;
-    let manifest = backup::check(&latest, |done, all| show(&bar, "Checking", done, all)).map_err(local)?;
+    let manifest =
+        backup::check(&latest, |done, all| show(&bar, Doing::Checking, done, all)).map_err(local)?;
     bar.finish_and_clear();
     let value = json!({"folder": latest, "at": manifest.at, "files": manifest.files.len(), "sound": true});
-    let said = format!(
-        "{} of {} is sound: {} files",
-        shown(&latest),
-        moment(Some(manifest.at)),
-        manifest.files.len()
-    );
-    output::print(global.json, &value, &said);
+    let said = output::text("command-backup-sound")
+        .with("backup", shown(&latest))
+        .with("when", moment(Some(manifest.at)))
+        .with("files", manifest.files.len());
+    output::print(global.json, &value, &said.plain());
     Ok(())
 }
 
@@ -106,20 +103,22 @@ pub(super) async fn restore(global: &Global, wanted: Restore) -> Result<(), Faul
     let value = json!({
         "data": data, "backup": latest, "at": restored.at, "files": restored.files, "bytes": restored.bytes,
     });
-    let said = format!(
-        "Restored {} of {} into {}: {} files, all compared with their checksums.\nStart it with `quire serve --data {}`.",
-        shown(&latest),
-        moment(Some(restored.at)),
-        shown(&data),
-        restored.files,
-        shown(&data)
-    );
-    output::print(global.json, &value, &said);
+    let said = output::text("command-restored")
+        .with("backup", shown(&latest))
+        .with("when", moment(Some(restored.at)))
+        .with("folder", shown(&data))
+        .with("files", restored.files);
+    output::print(global.json, &value, &said.plain());
     Ok(())
 }
 
-fn show(bar: &ProgressBar, doing: &str, done: usize, all: usize) {
-    bar.set_message(doing.to_string());
+fn show(bar: &ProgressBar, doing: Doing, done: usize, all: usize) {
+    bar.set_message(output::plain(match doing {
+        Doing::Originals => "command-copying-originals",
+        Doing::Boxes => "command-copying-boxes",
+        Doing::Checking => "command-checking",
+        Doing::Restoring => "command-restoring",
+    }));
     bar.set_length(all as u64);
     bar.set_position(done as u64);
 }

@@ -123,7 +123,9 @@ async fn add(global: &Global, name: BoxName, owner: &Email, language: BoxLanguag
     let owner = catalog.user(owner).await?;
     let record = catalog.add_box_for(name, language, owner.id).await?;
     let value = json!({"boxId": record.id, "name": record.name, "language": record.language});
-    output::print(global.json, &value, &format!("Added the box {} ({})", record.name.as_str(), record.id));
+    let said =
+        output::text("command-box-added").with("box", record.name.as_str()).with("id", record.id.to_string());
+    output::print(global.json, &value, &said.plain());
     Ok(())
 }
 
@@ -134,12 +136,10 @@ async fn set(global: &Global, named: &str, language: BoxLanguage) -> Result<(), 
     let record = find(&*catalog, named).await?;
     let again = catalog.set_language(&Managing::for_operator(record.id), language).await?;
     let value = json!({"boxId": record.id, "language": language, "indexedAgain": again});
-    let then = match again {
-        true => "; the server rebuilds its index, and the box can be used meanwhile",
-        false => "",
-    };
-    let said = format!("The language of {} is now {language}{then}", record.name.as_str());
-    output::print(global.json, &value, &said);
+    let said = output::text(if again { "command-box-language-rebuilt" } else { "command-box-language" })
+        .with("box", record.name.as_str())
+        .with("language", language.as_str());
+    output::print(global.json, &value, &said.plain());
     Ok(())
 }
 
@@ -160,18 +160,21 @@ async fn list(global: &Global, connection: &Connection) -> Result<(), Fault> {
         let (name, language) = (record.name.as_str().to_string(), record.language.to_string());
         rows.push(vec![name, record.id.to_string(), language, created, members]);
     }
-    let nothing = "No boxes yet; add one with `quire box add NAME --owner EMAIL`.";
-    output::print(
-        global.json,
-        &value,
-        &output::table(&["NAME", "ID", "LANGUAGE", "CREATED", "MEMBERS"], &rows, nothing),
-    );
+    let heads = [
+        "command-head-name",
+        "command-head-id",
+        "command-head-language",
+        "command-head-created",
+        "command-head-members",
+    ];
+    let table = output::table(&heads, &rows, &output::plain("command-no-boxes"));
+    output::print(global.json, &value, &table);
     Ok(())
 }
 
 /// The boxes that an API key can use, as the server says.
 async fn list_usable(global: &Global, connection: &Connection) -> Result<(), Fault> {
-    let working = output::working(global.json, "Asking the server");
+    let working = output::working(global.json, output::plain("command-asking-server"));
     let boxes = connection.open(global)?.boxes().await?;
     drop(working);
     let text = |entry: &Value, name: &str| entry[name].as_str().unwrap_or_default().to_string();
@@ -180,8 +183,9 @@ async fn list_usable(global: &Global, connection: &Connection) -> Result<(), Fau
         .iter()
         .map(|entry| vec![text(entry, "name"), text(entry, "boxId"), text(entry, "role"), created(entry)])
         .collect();
-    let nothing = "This key can use no box: its user must be an owner or admin of one.";
-    output::print(global.json, &boxes, &output::table(&["NAME", "ID", "ROLE", "CREATED"], &rows, nothing));
+    let heads = ["command-head-name", "command-head-id", "command-head-role", "command-head-created"];
+    let table = output::table(&heads, &rows, &output::plain("command-no-usable-box"));
+    output::print(global.json, &boxes, &table);
     Ok(())
 }
 
@@ -196,7 +200,11 @@ async fn grant(global: &Global, named: &str, email: &Email, role: Role) -> Resul
     })?;
     catalog.grant(&Managing::for_operator(record.id), user.id, role).await?;
     let value = json!({"boxId": record.id, "email": email, "role": role});
-    output::print(global.json, &value, &format!("{email} is now {role} of {}", record.name.as_str()));
+    let said = output::text("command-granted")
+        .with("email", email)
+        .with("role", output::words().role(&role))
+        .with("box", record.name.as_str());
+    output::print(global.json, &value, &said.plain());
     Ok(())
 }
 
@@ -205,7 +213,8 @@ async fn revoke(global: &Global, named: &str, email: &Email) -> Result<(), Fault
     let (record, user) = (find(&*catalog, named).await?, catalog.user(email).await?);
     catalog.revoke(&Managing::for_operator(record.id), user.id).await?;
     let value = json!({"boxId": record.id, "email": email, "role": null});
-    output::print(global.json, &value, &format!("{email} no longer has a role in {}", record.name.as_str()));
+    let said = output::text("command-revoked-role").with("email", email).with("box", record.name.as_str());
+    output::print(global.json, &value, &said.plain());
     Ok(())
 }
 
@@ -233,14 +242,14 @@ async fn relocate(global: &Global, named: &str, shard: u32) -> Result<(), Fault>
         let stays = catalog.files(writing.reading(), &[file]).await?.pop().flatten().is_some();
         Ok(stays.then_some(claimed))
     };
-    let bar = output::started(global.json, output::bar("Copying", "files"));
+    let bar = output::started(global.json, output::bar("command-copying", "command-files"));
     let seen = |done: usize, total: usize| {
         bar.set_length(total as u64);
         bar.set_position(done as u64);
     };
     let copied = relocation.catch_up(&**from, &**to, &writing, claim, seen).await?;
     bar.finish_and_clear();
-    let _working = output::working(global.json, "Comparing both copies and switching over");
+    let _working = output::working(global.json, output::plain("command-switching"));
     let held = catalog.claim(Claim::Box(record.id)).await?;
     if !catalog.box_stays(record.id).await? {
         to.drop_box(&writing).await?;
@@ -256,8 +265,12 @@ async fn relocate(global: &Global, named: &str, shard: u32) -> Result<(), Fault>
     from.draft().drop_box(&writing).await?;
     let value =
         json!({"boxId": record.id, "from": before, "to": shard, "files": copied, "caughtUp": caught_up});
-    let said = format!("Moved {} from shard {before} to {shard}: {copied} files", record.name.as_str());
-    output::print(global.json, &value, &said);
+    let said = output::text("command-moved-box")
+        .with("box", record.name.as_str())
+        .with("from", before.to_string())
+        .with("to", shard.to_string())
+        .with("files", output::words().count("frame-count-files", copied as u64));
+    output::print(global.json, &value, &said.plain());
     Ok(())
 }
 
@@ -270,12 +283,10 @@ async fn delete(global: &Global, named: &str, yes: bool) -> Result<(), Fault> {
     if !yes {
         let reading = [*Writing::for_operator(record.id).reading()];
         let files = catalog.totals(&reading).await?.first().map_or(0, |totals| totals.files);
-        output::confirm(&format!(
-            "Delete the box {} and its {files} files permanently?",
-            record.name.as_str()
-        ))?;
+        let question = output::text("command-delete-box").with("box", record.name.as_str());
+        output::confirm(&question.with("count", files))?;
     }
-    let _working = output::working(global.json, "Deleting");
+    let _working = output::working(global.json, output::plain("command-deleting"));
     let owning = Owning::for_operator(record.id);
     if config.is_shared() || !assemble::is_served(&data) {
         let library = assemble::open_library(&data, &config).await.map_err(local)?;
@@ -287,6 +298,7 @@ async fn delete(global: &Global, named: &str, yes: bool) -> Result<(), Fault> {
         }
     }
     let value = json!({"boxId": record.id, "deleted": true});
-    output::print(global.json, &value, &format!("Deleted the box {}", record.name.as_str()));
+    let said = output::text("command-deleted-box").with("box", record.name.as_str());
+    output::print(global.json, &value, &said.plain());
     Ok(())
 }

@@ -57,7 +57,7 @@ pub(super) async fn export(global: &Global, wanted: Export) -> Result<(), Fault>
         Fault::new(Reason::Internal, format!("cannot write {}: {error}", path.display()))
     };
     let mut file = tempfile::NamedTempFile::new_in(folder).map_err(unwritten)?;
-    let bar = output::started(global.json, output::bar("Exporting", "files"));
+    let bar = output::started(global.json, output::bar("command-exporting", "command-files"));
     let open = async || assemble::open_library(&data, &config).await.map_err(local);
     let seen = |done: usize, total: usize| {
         bar.set_length(total as u64);
@@ -69,37 +69,35 @@ pub(super) async fn export(global: &Global, wanted: Export) -> Result<(), Fault>
     drop(to);
     file.as_file().sync_all().map_err(unwritten)?;
     bar.finish_and_clear();
-    let (_, totals) = read_through(global, file.path(), "Reading it back")?;
+    let (_, totals) = read_through(global, file.path(), "command-reading-back")?;
     if totals != exported.totals {
         return Err(Fault::new(Reason::Internal, "the bundle does not read back as it was written"));
     }
     file.persist_noclobber(&path).map_err(|error| unwritten(error.error))?;
     note(&*catalog, Action::BoxExported, &record).await?;
     let value = json!({"boxId": record.id, "name": record.name, "file": path, "contents": totals});
-    let unread = match totals.unread {
-        0 => String::new(),
-        some => format!("; {some} of them are not processed yet and will be processed after the import"),
-    };
-    let said = format!(
-        "Exported {} to {}: {} files, {} passages{unread}",
-        record.name.as_str(),
-        path.display(),
-        totals.files,
-        totals.chunks
-    );
-    output::print(global.json, &value, &said);
+    let mut said = output::text("command-exported")
+        .with("box", record.name.as_str())
+        .with("file", path.display().to_string())
+        .with("files", totals.files)
+        .with("passages", totals.chunks);
+    if totals.unread > 0 {
+        said =
+            output::text("command-exported-unread").with("said", said.plain()).with("count", totals.unread);
+    }
+    output::print(global.json, &value, &said.plain());
     Ok(())
 }
 
 pub(super) async fn import(global: &Global, wanted: Import) -> Result<(), Fault> {
     let config = global.settings()?;
     let data = global.existing(&config)?;
-    let (head, before) = read_through(global, &wanted.file, "Checking")?;
+    let (head, before) = read_through(global, &wanted.file, "command-checking")?;
     let library = assemble::open_library(&data, &config).await.map_err(local)?;
     let owner = owner(&*library.catalog, &wanted, &head).await?;
     let (model, dimensions) = assemble::Models::embedder_known_as(&config.models, &data).map_err(local)?;
     let arriving = bundles::Wanted { name: wanted.name.clone(), owner: owner.id, model: &model, dimensions };
-    let bar = bytes_bar(global, &wanted.file, "Importing")?;
+    let bar = bytes_bar(global, &wanted.file, "command-importing")?;
     let imported = tokio::select! {
         imported = bundles::import(&library, arriving, open(&wanted.file)?, |at| bar.set_position(at)) => imported?,
         // What was brought so far is seen by nobody, and a server removes it once nothing more comes.
@@ -115,25 +113,22 @@ pub(super) async fn import(global: &Global, wanted: Import) -> Result<(), Fault>
         "boxId": record.id, "name": record.name, "owner": owner.email, "contents": totals,
         "model": model, "modelBefore": head.model, "embeddedAgain": totals.unread,
     });
-    let mut said = format!(
-        "Imported the box {} ({}) for {}: {} files, {} passages",
-        record.name.as_str(),
-        record.id,
-        owner.email,
-        totals.files,
-        totals.chunks
-    );
+    let whole = output::text("command-imported")
+        .with("box", record.name.as_str())
+        .with("id", record.id.to_string())
+        .with("owner", &owner.email)
+        .with("files", totals.files)
+        .with("passages", totals.chunks);
+    let mut said = vec![whole.plain()];
     if !same_model {
-        said += &format!(
-            "\nThe bundle was indexed with the model {}, and this server uses {model}: its {} files are processed again, \
-             as if they had just been uploaded, and can be found after that.",
-            head.model.as_deref().unwrap_or("none"),
-            totals.unread
-        );
+        let theirs = head.model.clone().unwrap_or_else(|| output::plain("command-none"));
+        let again =
+            output::text("command-imported-other-model").with("before", &theirs).with("model", &model);
+        said.push(again.with("count", totals.unread).plain());
     } else if totals.unread > 0 {
-        said += &format!("\n{} files had not been processed yet; they are in the queue.", before.unread);
+        said.push(output::text("command-imported-unread").with("count", before.unread).plain());
     }
-    output::print(global.json, &value, &said);
+    output::print(global.json, &value, &said.join("\n"));
     Ok(())
 }
 
@@ -155,7 +150,7 @@ fn open(path: &Path) -> Result<BufReader<File>, Fault> {
 }
 
 fn bytes_bar(global: &Global, path: &Path, doing: &str) -> Result<ProgressBar, Fault> {
-    let style = output::style(&format!("{doing} [{{bar:40}}] {{bytes}}/{{total_bytes}}"));
+    let style = output::style(&format!("{} [{{bar:40}}] {{bytes}}/{{total_bytes}}", output::plain(doing)));
     let bar = output::started(global.json, style);
     bar.set_length(open(path)?.get_ref().metadata().map_or(0, |metadata| metadata.len()));
     Ok(bar)

@@ -169,9 +169,7 @@ impl Api {
             match wait {
                 // More than two minutes is a limit to tell the person about, not to sit through.
                 Some(seconds) if waiting_helps && seconds <= 120 && tries < TRIES => {
-                    output::note(&format!(
-                        "The server is busy or its limit is reached; trying again in {seconds} s"
-                    ));
+                    output::note(&output::words().count("command-busy", seconds));
                     tokio::time::sleep(Duration::from_secs(seconds.max(1))).await;
                 }
                 _ => return data(response).await.map(|data| (data, sent.elapsed())),

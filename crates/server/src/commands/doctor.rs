@@ -47,7 +47,7 @@ pub(super) async fn run(global: &Global, doctor: Doctor) -> Result<ExitCode, Fau
         })?),
         false => None,
     };
-    let working = output::working(global.json, "Checking");
+    let working = output::working(global.json, output::plain("command-checking"));
     let scrub = doctor.scrub || doctor.repair;
     let look = Look { data: &data, config: &config, scrub, originals: usize::MAX, repair: doctor.repair };
     let report = doctor::examine(&look).await;
@@ -77,6 +77,6 @@ fn print(global: &Global, doctor: &Doctor, report: &Report) -> ExitCode {
     let entries: Vec<_> = findings.iter().map(entry).collect();
     let value =
         json!({"ok": well, "version": env!("CARGO_PKG_VERSION"), "findings": entries, "damaged": damaged});
-    output::print(global.json, &value, &output::table(&["", "WHAT", ""], &rows, ""));
+    output::print(global.json, &value, &output::table(&["", "command-head-what", ""], &rows, ""));
     if well { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

@@ -75,7 +75,7 @@ enum Outcome {
 /// Uploads files and waits until they are processed. What the box has already is skipped, so running it again resumes
 /// an interrupted run.
 pub(super) async fn add(global: &Global, add: Add) -> Result<ExitCode, Fault> {
-    let working = output::working(global.json, "Comparing with what the box holds");
+    let working = output::working(global.json, output::plain("command-comparing-box"));
     let api = add.connection.open(global)?;
     let box_id = api.find_box(&add.r#box).await?;
     let paths = walk(&add.paths)?;
@@ -208,8 +208,9 @@ impl Bars {
             bars.set_draw_target(ProgressDrawTarget::hidden());
         }
         let overall = bars.add(ProgressBar::new(files as u64));
-        overall.set_style(output::style("{msg:>10} [{bar:40}] {pos}/{len} files"));
-        overall.set_message("Uploading");
+        let files = output::plain("command-files");
+        overall.set_style(output::style(&format!("{{msg:>10}} [{{bar:40}}] {{pos}}/{{len}} {files}")));
+        overall.set_message(output::plain("command-uploading"));
         Bars { bars, overall }
     }
 
@@ -223,7 +224,7 @@ impl Bars {
     fn processing(&self, files: usize) {
         self.overall.set_length(files as u64);
         self.overall.set_position(0);
-        self.overall.set_message("Processing");
+        self.overall.set_message(output::plain("command-processing"));
     }
 
     fn finish(&self) {
@@ -242,7 +243,8 @@ fn report(global: &Global, items: &[Item]) -> ExitCode {
             Outcome::Failed(why) => failed.push(json!({"path": path(item), "error": why})),
         }
     }
-    let mut text = format!("{} added, {} already there, {} failed", added.len(), known.len(), failed.len());
+    let counted = output::text("command-added-files").with("added", added.len()).with("known", known.len());
+    let mut text = counted.with("failed", failed.len()).plain();
     for failure in &failed {
         let word = |name: &str| failure[name].as_str().unwrap_or_default().to_string();
         text.push_str(&format!("\n  {}: {}", word("path"), word("error")));
@@ -253,14 +255,21 @@ fn report(global: &Global, items: &[Item]) -> ExitCode {
 }
 
 pub(super) async fn list(global: &Global, list: List) -> Result<(), Fault> {
-    let working = output::working(global.json, "Listing the files");
+    let working = output::working(global.json, output::plain("command-listing"));
     let api = list.connection.open(global)?;
     let box_id = api.find_box(&list.r#box).await?;
     let files = api.all_files(&box_id).await?;
     drop(working);
     let rows: Vec<_> = files.iter().map(row).collect();
-    let heads = ["NAME", "ID", "STATUS", "PAGES", "SIZE", "NOTE"];
-    let text = output::table(&heads, &rows, "No files yet; add some with `quire add BOX PATH…`.");
+    let heads = [
+        "command-head-name",
+        "command-head-id",
+        "command-head-status",
+        "command-head-pages",
+        "command-head-size",
+        "command-head-note",
+    ];
+    let text = output::table(&heads, &rows, &output::plain("command-no-files"));
     output::print(global.json, &files, &text);
     Ok(())
 }
@@ -270,8 +279,9 @@ fn row(file: &Value) -> Vec<String> {
     let status = match text("status").as_str() {
         "processing" => {
             let pages = &file["progress"]["pages"];
-            let of = pages.as_u64().map_or("?".into(), |pages| pages.to_string());
-            format!("processing {}/{of}", file["progress"]["pagesDone"])
+            let of = pages.as_u64().map_or("?".to_string(), |pages| pages.to_string());
+            let done = file["progress"]["pagesDone"].to_string();
+            output::text("command-processing-page").with("page", &done).with("pages", &of).plain()
         }
         other => other.to_string(),
     };
@@ -286,18 +296,17 @@ pub(super) async fn delete(global: &Global, delete: Delete) -> Result<(), Fault>
     let mut receipts = Vec::new();
     let mut lines = Vec::new();
     for (number, file) in delete.files.iter().enumerate() {
-        let text = format!("Deleting file {} of {}", number + 1, delete.files.len());
-        let _working = output::working(global.json, &text);
+        let text = output::text("command-deleting-file").with("number", number + 1);
+        let _working = output::working(global.json, text.with("count", delete.files.len()));
         let receipt = api.ask(Method::DELETE, &format!("/files/{file}")).await?;
         let count = |name: &str| receipt["removed"][name].to_string();
-        lines.push(format!(
-            "Deleted {}: {} original, {} pages, {} chunks, {} vectors",
-            receipt["name"].as_str().unwrap_or(file),
-            count("originals"),
-            count("pages"),
-            count("chunks"),
-            count("vectors")
-        ));
+        let said = output::text("command-deleted-file")
+            .with("name", receipt["name"].as_str().unwrap_or(file))
+            .with("originals", count("originals"))
+            .with("pages", count("pages"))
+            .with("chunks", count("chunks"))
+            .with("vectors", count("vectors"));
+        lines.push(said.plain());
         receipts.push(receipt);
     }
     output::print(global.json, &receipts, &lines.join("\n"));

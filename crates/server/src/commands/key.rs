@@ -89,11 +89,7 @@ async fn add(global: &Global, email: &Email, wanted: WantedKey, named: &[String]
         "key": shown, "prefix": record.prefix, "name": record.name, "expiresAt": record.expires_at,
         "boxes": record.boxes, "permissions": record.permissions, "origins": record.origins,
     });
-    output::print(
-        global.json,
-        &value,
-        &format!("{shown}\n\nKeep it safe: it is shown only once, and only a hash of it is stored."),
-    );
+    output::print(global.json, &value, &output::text("command-new-key").with("key", &shown).plain());
     Ok(())
 }
 
@@ -106,8 +102,18 @@ async fn list(global: &Global, user: Option<Email>) -> Result<(), Fault> {
     let keys = catalog.keys(user).await?;
     let value: Vec<_> = keys.iter().map(as_json).collect();
     let rows: Vec<_> = keys.iter().map(as_row).collect();
-    let heads = ["PREFIX", "NAME", "ACCOUNT", "STATE", "LAST USED", "EXPIRES", "BOXES", "MAY", "FROM"];
-    let text = output::table(&heads, &rows, "No keys yet; create one with `quire key add --user EMAIL`.");
+    let heads = [
+        "command-head-prefix",
+        "command-head-name",
+        "command-head-account",
+        "command-head-state",
+        "command-head-last-used",
+        "command-head-expires",
+        "command-head-boxes",
+        "command-head-may",
+        "command-head-from",
+    ];
+    let text = output::table(&heads, &rows, &output::plain("command-no-keys"));
     output::print(global.json, &value, &text);
     Ok(())
 }
@@ -135,17 +141,23 @@ fn as_json(key: &KeyRecord) -> serde_json::Value {
 }
 
 fn as_row(key: &KeyRecord) -> Vec<String> {
-    let boxes = key.boxes.as_ref().map_or("all".into(), |boxes| boxes.len().to_string());
+    let boxes =
+        key.boxes.as_ref().map_or_else(|| output::plain("command-all"), |boxes| boxes.len().to_string());
     vec![
         key.prefix.clone(),
         key.name.as_str().to_string(),
         key.email.to_string(),
-        state(key).into(),
+        output::plain(match state(key) {
+            "revoked" => "account-state-revoked",
+            "expired" => "account-state-expired",
+            "exposed" => "command-exposed",
+            _ => "account-state-active",
+        }),
         moment(key.last_used_at),
         moment(key.expires_at),
         boxes,
         key.permissions.to_string(),
-        if key.origins.is_empty() { "anywhere".into() } else { key.origins.to_string() },
+        if key.origins.is_empty() { output::plain("command-anywhere") } else { key.origins.to_string() },
     ]
 }
 
@@ -160,7 +172,7 @@ async fn revoke(global: &Global, given: &str) -> Result<(), Fault> {
     }
     global.catalog()?.revoke_key(&prefix).await?;
     let value = json!({"prefix": prefix, "revoked": true});
-    output::print(global.json, &value, &format!("Revoked {prefix}, effective from the next request"));
+    output::print(global.json, &value, &output::text("command-revoked-key").with("prefix", &prefix).plain());
     Ok(())
 }
 

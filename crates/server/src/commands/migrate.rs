@@ -62,7 +62,7 @@ pub(super) async fn run(global: &Global, migrate: Migrate) -> Result<(), Fault> 
         return Err(Fault::new(Reason::InvalidParameter, cause));
     }
     let tables = {
-        let _working = output::working(global.json, "Copying records");
+        let _working = output::working(global.json, output::plain("command-copying-records"));
         let there = assemble::open_sql(&from.data, &from.config).map_err(local)?;
         if there.users().await?.is_empty() {
             let cause = format!("there is nothing in {}", migrate.from.display());
@@ -72,19 +72,17 @@ pub(super) async fn run(global: &Global, migrate: Migrate) -> Result<(), Fault> 
         here.copy_from(&there).await?
     };
     let (there, here) = (from.library().await?, to.library().await?);
-    let originals = copy_originals(&there, &here, bar(global, "originals")).await?;
-    let files = copy_boxes(&there, &here, bar(global, "files")).await?;
+    let originals = copy_originals(&there, &here, bar(global, "command-originals")).await?;
+    let files = copy_boxes(&there, &here, bar(global, "command-files")).await?;
     let value = json!({"rows": tables, "originals": originals, "files": files});
     let rows: u64 = tables.values().sum();
-    let said = format!(
-        "Moved {rows} records, {originals} originals and the text of {files} files; all compared equal."
-    );
-    output::print(global.json, &value, &said);
+    let said = output::text("command-migrated").with("records", rows).with("originals", originals);
+    output::print(global.json, &value, &said.with("files", files).plain());
     Ok(())
 }
 
 fn bar(global: &Global, what: &str) -> ProgressBar {
-    output::started(global.json, output::bar("Copying", what))
+    output::started(global.json, output::bar("command-copying", what))
 }
 
 /// Every original that files refer to; its name is its hash, which is made again on the way.

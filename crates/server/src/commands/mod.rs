@@ -43,20 +43,6 @@ struct Cli {
     command: Option<Command>,
 }
 
-/// What `quire` alone says: enough to take the next step, whoever asks.
-const NEXT_STEPS: &str = "\
-quire keeps documents in boxes and serves them over HTTPS: search, full text, questions and answers.
-
-  quire quickstart                       try it: creates an account, a box and a key, then serves
-  quire serve --data DIR                 run a server; `quire user add`, `box add` and `key add` prepare it
-  quire doctor --data DIR                check an installation
-  quire add BOX PATH…                    upload files    (with a key in QUIRE_API_KEY)
-  quire sync BOX DIR                     keep a folder and a box the same
-  quire search BOX QUERY                 search a box
-  quire ask BOX QUESTION                 ask a box
-
-`quire --help` lists every command, `quire COMMAND --help` explains one.";
-
 const EXAMPLES: &str = "Examples:
   quire quickstart                                    try it: account, box, key, server
   quire serve --data /var/lib/quire                   run the server
@@ -175,7 +161,7 @@ pub fn run() -> ExitCode {
 async fn execute(cli: Cli) -> Result<ExitCode, Fault> {
     let global = &cli.global;
     let Some(command) = cli.command else {
-        output::say(NEXT_STEPS);
+        output::say(&output::plain("command-next-steps"));
         return Ok(ExitCode::SUCCESS);
     };
     let done = match command {

@@ -107,7 +107,11 @@ fn current(json: bool, settings: &ModelSettings) -> Result<(), Fault> {
         .map(|entry| vec![entry.role.unwrap_or("-").to_string(), entry.name.clone(), entry.place.to_string()])
         .collect();
     let value: Vec<_> = entries.iter().map(Entry::json).collect();
-    output::print(json, &json!({"models": value}), &output::table(&["USED AS", "MODEL", "PLACE"], &rows, ""));
+    output::print(
+        json,
+        &json!({"models": value}),
+        &output::table(&["command-head-used-as", "command-head-model", "command-head-place"], &rows, ""),
+    );
     Ok(())
 }
 
@@ -115,7 +119,8 @@ fn list(json: bool, settings: &ModelSettings) -> Result<(), Fault> {
     let entries = all(settings);
     let rows: Vec<_> = entries.iter().map(Entry::row).collect();
     let value: Vec<_> = entries.iter().map(Entry::json).collect();
-    let heads = ["MODEL", "IN USE AS", "VERSION", "PLACE"];
+    let heads =
+        ["command-head-model", "command-head-in-use-as", "command-head-version", "command-head-place"];
     output::print(json, &json!({"models": value}), &output::table(&heads, &rows, ""));
     Ok(())
 }
@@ -126,7 +131,7 @@ fn verify(json: bool, settings: &ModelSettings) -> Result<(), Fault> {
     let here =
         all(settings).into_iter().filter(|entry| entry.role.is_some() || entry.place != Place::Nowhere);
     for entry in here {
-        let working = output::working(json, &format!("Checking {}", entry.name));
+        let working = output::working(json, output::text("command-checking-model").with("name", &entry.name));
         let outcome = assemble::verify_model(&entry.name, &entry.place).map_err(|error| format!("{error:#}"));
         drop(working);
         let said = outcome.clone().unwrap_or_else(|error| error);
@@ -136,7 +141,7 @@ fn verify(json: bool, settings: &ModelSettings) -> Result<(), Fault> {
         rows.push(vec![entry.name, said, entry.place.to_string()]);
         wrong = wrong.or(outcome.err());
     }
-    let table = output::table(&["MODEL", "STATE", "PLACE"], &rows, "");
+    let table = output::table(&["command-head-model", "command-head-state", "command-head-place"], &rows, "");
     match wrong {
         // For people the table says more than the error alone.
         Some(error) => {
@@ -154,12 +159,12 @@ fn verify(json: bool, settings: &ModelSettings) -> Result<(), Fault> {
 
 fn pull(json: bool, directory: &Path, name: &str) -> Result<(), Fault> {
     std::fs::create_dir_all(directory).map_err(|error| local(error.into()))?;
-    let working = output::working(json, &format!("Fetching {name}"));
+    let working = output::working(json, output::text("command-fetching").with("name", name));
     let pulled = weights::pull(directory, name).map_err(|error| local(error.into()))?;
     drop(working);
     let folder = pulled.folder.display().to_string();
-    let said = if pulled.fetched { "fetched and checked" } else { "is already here and intact" };
+    let said = output::text(if pulled.fetched { "command-pulled" } else { "command-pulled-before" });
     let value = json!({"name": pulled.model.name, "folder": folder, "fetched": pulled.fetched});
-    output::print(json, &value, &format!("{} {said}: {folder}", pulled.model.name));
+    output::print(json, &value, &said.with("model", pulled.model.name).with("folder", &folder).plain());
     Ok(())
 }

@@ -3,6 +3,7 @@
 use std::{
     io::{BufRead, IsTerminal, Write, stderr, stdin, stdout},
     process::ExitCode,
+    sync::LazyLock,
     time::Duration,
 };
 
@@ -12,7 +13,29 @@ use jiff::{Timestamp, tz::TimeZone};
 use serde::Serialize;
 use tokio::task::JoinHandle;
 
-use crate::http::error::ErrorObject;
+use crate::{
+    http::error::ErrorObject,
+    words::{Text, Words},
+};
+
+/// A text for people, in the language of their terminal.
+pub(super) fn text(key: &str) -> Text {
+    words().text(key)
+}
+
+/// The same, with nothing put into it.
+pub(super) fn plain(key: &str) -> String {
+    words().plain(key)
+}
+
+/// The language of the terminal.
+pub(super) fn words() -> Words {
+    static WORDS: LazyLock<Words> = LazyLock::new(|| match cfg!(test) {
+        true => Words::default(),
+        false => Words::of_terminal(|variable| std::env::var(variable).ok()),
+    });
+    *WORDS
+}
 
 /// Prints a result: `value` for scripts, `text` for people.
 pub(super) fn print(json: bool, value: &impl Serialize, text: &str) {
@@ -41,9 +64,9 @@ pub(super) struct Working {
     start: JoinHandle<()>,
 }
 
-/// Shows `text` next to a spinner until the result is dropped.
-pub(super) fn working(json: bool, text: &str) -> Working {
-    let bar = ProgressBar::new_spinner().with_message(text.to_string());
+/// Shows a text next to a spinner until the result is dropped.
+pub(super) fn working(json: bool, text: impl Into<String>) -> Working {
+    let bar = ProgressBar::new_spinner().with_message(text.into());
     if json {
         bar.set_draw_target(ProgressDrawTarget::hidden());
     }
@@ -77,22 +100,23 @@ pub(super) fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).expect("a valid template").progress_chars("=> ")
 }
 
-/// A bar that says what is done to how many of what.
+/// A bar that says what is done to how many of what; both are keys.
 pub(super) fn bar(doing: &str, what: &str) -> ProgressStyle {
-    style(&format!("{doing} [{{bar:40}}] {{pos}}/{{len}} {what}"))
+    style(&format!("{} [{{bar:40}}] {{pos}}/{{len}} {}", plain(doing), plain(what)))
 }
 
 /// Asks before something that cannot be undone. Without a terminal nobody can answer: a script says `--yes`.
-pub(super) fn confirm(question: &str) -> Result<(), Fault> {
+pub(super) fn confirm(question: &Text) -> Result<(), Fault> {
+    let (question, yes) = (question.plain(), plain("command-yes"));
     if !(stdin().is_terminal() && stderr().is_terminal()) {
         return Err(Fault::new(Reason::InvalidParameter, format!("{question} Confirmation is required"))
             .hint("pass --yes to confirm"));
     }
-    let _ = write!(stderr(), "{question} Type yes to confirm: ");
+    let _ = write!(stderr(), "{question} {} ", text("command-type-yes").with("yes", &yes).plain());
     let mut answer = String::new();
     let _ = stdin().lock().read_line(&mut answer);
-    match answer.trim().to_lowercase().as_str() {
-        "yes" | "y" => Ok(()),
+    match answer.trim().to_lowercase() {
+        answer if ["yes", "y", &yes].contains(&answer.as_str()) => Ok(()),
         _ => Err(Fault::new(Reason::Conflict, "nothing was done, because it was not confirmed")),
     }
 }
@@ -103,22 +127,26 @@ pub(super) fn failed(fault: &Fault, json: bool) -> ExitCode {
         let object = ErrorObject::of(fault, None);
         say(&serde_json::to_string(&object).expect("plain JSON"));
     }
-    let mark = if stderr().is_terminal() { "\x1b[1;31merror:\x1b[0m" } else { "error:" };
+    let mark = plain("command-error");
+    let mark = if stderr().is_terminal() { format!("\x1b[1;31m{mark}\x1b[0m") } else { mark };
     let _ = writeln!(stderr(), "{mark} {}", fault.cause);
     if let Some(source) = &fault.source {
-        let _ = writeln!(stderr(), "  because: {source}");
+        let because = text("command-because").with("cause", source.to_string()).plain();
+        let _ = writeln!(stderr(), "  {because}");
     }
     ExitCode::FAILURE
 }
 
-/// Rows in columns as wide as their widest cell; `nothing` where there are none.
+/// Rows in columns as wide as their widest cell; `nothing` where there are none. Heads are keys, or empty.
 pub(super) fn table(heads: &[&str], rows: &[Vec<String>], nothing: &str) -> String {
     if rows.is_empty() {
         return nothing.to_string();
     }
+    let heads: Vec<String> =
+        heads.iter().map(|key| if key.is_empty() { String::new() } else { plain(key) }).collect();
     let width = |column: usize| {
         let cells = rows.iter().map(|row| row[column].chars().count());
-        cells.chain([heads[column].len()]).max().unwrap_or(0)
+        cells.chain([heads[column].chars().count()]).max().unwrap_or(0)
     };
     let widths: Vec<usize> = (0..heads.len()).map(width).collect();
     let line = |cells: Vec<&str>| {
@@ -126,7 +154,10 @@ pub(super) fn table(heads: &[&str], rows: &[Vec<String>], nothing: &str) -> Stri
         padded.collect::<Vec<_>>().join("  ").trim_end().to_string()
     };
     let body = rows.iter().map(|row| line(row.iter().map(String::as_str).collect()));
-    std::iter::once(line(heads.to_vec())).chain(body).collect::<Vec<_>>().join("\n")
+    std::iter::once(line(heads.iter().map(String::as_str).collect()))
+        .chain(body)
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 /// A time as people read it; a dash for none.
@@ -144,7 +175,8 @@ mod tests {
     #[test]
     fn columns_line_up() {
         let rows = [vec!["a".to_string(), "long cell".into()], vec!["longer".into(), "x".into()]];
-        assert_eq!(table(&["ONE", "TWO"], &rows, ""), "ONE     TWO\na       long cell\nlonger  x");
-        assert_eq!(table(&["ONE"], &[], "no rows"), "no rows");
+        let heads = ["command-head-id", "command-head-name"];
+        assert_eq!(table(&heads, &rows, ""), "ID      NAME\na       long cell\nlonger  x");
+        assert_eq!(table(&heads, &[], "no rows"), "no rows");
     }
 }

@@ -12,7 +12,7 @@ use std::{
 
 use engine::{Fault, Reason, seams::catalog::Catalog};
 
-use super::{Global, local};
+use super::{Global, local, output};
 use crate::{assemble, config::Config};
 
 /// The folder that is used where none is named.
@@ -51,7 +51,8 @@ impl Global {
         let folder = self.folder(config);
         if !config.is_shared() && !is_data(&folder) {
             stores::make_private_folder(&folder).map_err(|error| local(error.into()))?;
-            let _ = writeln!(stderr(), "Created {}", shown(&folder));
+            let said = output::text("command-created-folder").with("folder", shown(&folder));
+            let _ = writeln!(stderr(), "{}", said.plain());
         }
         Ok(folder)
     }

@@ -92,7 +92,9 @@ pub(super) async fn run(global: &Global, command: Command) -> Result<(), Fault> 
             let mut value = said(units, &quota);
             value.insert("userId".into(), json!(user.id));
             value.insert("email".into(), json!(email));
-            output::print(global.json, &value, &format!("{email} now has {}", words(units, &quota)));
+            let said =
+                output::text("command-user-has").with("email", &email).with("limits", words(units, &quota));
+            output::print(global.json, &value, &said.plain());
         }
         Command::Put { name, limits } => {
             let known = catalog.plans().await?.into_iter().find(|plan| plan.name == name);
@@ -103,9 +105,10 @@ pub(super) async fn run(global: &Global, command: Command) -> Result<(), Fault> 
                 name: before.name,
             };
             catalog.put_plan(plan.clone()).await?;
-            let text =
-                format!("The plan {} gives {}", plan.name.as_str(), words(plan.monthly_units, &plan.quota));
-            output::print(global.json, &object(&plan), &text);
+            let limits = words(plan.monthly_units, &plan.quota);
+            let said =
+                output::text("command-plan-gives").with("plan", plan.name.as_str()).with("limits", &limits);
+            output::print(global.json, &object(&plan), &said.plain());
         }
         Command::List => {
             let plans = catalog.plans().await?;
@@ -115,7 +118,8 @@ pub(super) async fn run(global: &Global, command: Command) -> Result<(), Fault> 
                 vec![plan.name.as_str().to_string(), units, bounds_in_words(&plan.quota)]
             };
             let rows: Vec<_> = plans.iter().map(row).collect();
-            output::print(global.json, &value, &output::table(&["PLAN", "UNITS/MONTH", "BOUNDS"], &rows, ""));
+            let heads = ["command-head-plan", "command-head-units", "command-head-bounds"];
+            output::print(global.json, &value, &output::table(&heads, &rows, ""));
         }
     }
     Ok(())
@@ -135,8 +139,10 @@ fn said(units: Option<u64>, quota: &Quota) -> Map<String, Value> {
 }
 
 fn words(units: Option<u64>, quota: &Quota) -> String {
-    let units =
-        units.map_or("the default units per month".into(), |units| format!("{units} units per month"));
+    let units = match units {
+        Some(units) => output::words().count("command-units-a-month", units),
+        None => output::plain("command-usual-units"),
+    };
     match quota.is_empty() {
         true => units,
         false => format!("{units}; {}", bounds_in_words(quota)),

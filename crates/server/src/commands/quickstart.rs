@@ -31,7 +31,7 @@ pub(super) async fn run(global: &Global, listen: Listen) -> Result<(), Fault> {
     let address = listener.local_addr().map_err(|error| local(error.into()))?;
     let data = global.created(&config)?;
     let data = std::path::absolute(&data).unwrap_or(data);
-    let working = output::working(global.json, "Preparing the data folder");
+    let working = output::working(global.json, output::plain("command-preparing"));
     let library = assemble::open_library(&data, &config).await.map_err(local)?;
     let user = account(&*library.catalog).await?;
     let (sample, new) = sample::sample_box(&library, user).await?;
@@ -39,43 +39,28 @@ pub(super) async fn run(global: &Global, listen: Listen) -> Result<(), Fault> {
     drop((library, working));
     let authority = config.http.certificate.clone().unwrap_or_else(|| tls::certificate_path(&data));
     let url = serve::url(address, config.http.tls);
-    let announce = |dashboard: &str| {
-        format!(
-        "
-quire {version} is ready.
-
-  Address    {url}
-  Account    {EMAIL}
-  Box        {BOX} ({box_id})
-  API key    {shown}
-             shown only once; works until {expires}, or until the next quickstart replaces it
-
-{dashboard}
-
-Try the API:
-
-  curl --cacert '{authority}' -H 'Authorization: Bearer {shown}' {url}{BASE}/check
-
-The box holds quire's own documentation. Search it:
-
-  curl --cacert '{authority}' -H 'Authorization: Bearer {shown}' -H 'Content-Type: application/json' -d '{{\"query\":\"How do I delete a file?\"}}' {url}{BASE}/boxes/{box_id}/retrieve-documents
-
-Ask it a question, and add documents of your own:
-
-  export QUIRE_URL={url} QUIRE_CA='{authority}' QUIRE_API_KEY={shown}
-  {program} ask {BOX} 'How do I delete a file?'
-  {program} add {BOX} PATH
-
-Everything is kept in {data}. Ctrl-C stops the server.
-",
-        version = env!("CARGO_PKG_VERSION"),
-        program = std::env::current_exe().map_or("quire".into(), |path| path.display().to_string()),
-        expires = output::moment(Some(expires)),
-        box_id = sample.id,
-        authority = authority.display(),
-        data = data.display(),
-    )
-    };
+    let (base, id) = (format!("{url}{BASE}"), sample.id.to_string());
+    let program = std::env::current_exe().map_or("quire".into(), |path| path.display().to_string());
+    let (authority, data_shown) = (authority.display().to_string(), data.display().to_string());
+    let curl = format!("curl --cacert '{authority}' -H 'Authorization: Bearer {shown}'");
+    let search = format!(
+        "{curl} -H 'Content-Type: application/json' -d '{{\"query\":\"How do I delete a file?\"}}' {base}/boxes/{id}/retrieve-documents"
+    );
+    let ready = output::text("command-ready")
+        .with("version", env!("CARGO_PKG_VERSION"))
+        .with("url", &url)
+        .with("account", EMAIL)
+        .with("box", BOX)
+        .with("id", &id)
+        .with("key", &shown)
+        .with("expires", output::moment(Some(expires)))
+        .with("check", format!("{curl} {base}/check"))
+        .with("search", &search)
+        .with("export", format!("export QUIRE_URL={url} QUIRE_CA='{authority}' QUIRE_API_KEY={shown}"))
+        .with("ask", format!("{program} ask {BOX} 'How do I delete a file?'"))
+        .with("add", format!("{program} add {BOX} PATH"))
+        .with("data", &data_shown);
+    let announce = |dashboard: &str| format!("\n{}\n", ready.clone().with("dashboard", dashboard).plain());
     let reading = new.then(|| *Writing::for_operator(sample.id).reading());
     let announcement = Announcement { url: &url, account: Some(user), reading, text: &announce };
     serve::serve(&data, config, listener, announcement).await

@@ -37,7 +37,7 @@ pub(super) async fn run(global: &Global, wanted: Reindex) -> Result<(), Fault> {
     let writing = Writing::for_operator(boxes::find(&*catalog, &wanted.r#box).await?.id);
     let action = if wanted.back { ReindexAction::GoBack } else { ReindexAction::Rebuild };
     catalog.request_reindex(&writing, action).await?;
-    let bar = output::started(global.json, output::bar("Rebuilding", "files"));
+    let bar = output::started(global.json, output::bar("command-rebuilding", "command-files"));
     let config = global.settings()?;
     let data = global.existing(&config)?;
     let served = match config.is_shared() {
@@ -101,29 +101,25 @@ async fn watch(catalog: &dyn Catalog, writing: &Writing, bar: &ProgressBar) -> R
 fn readable(report: &Value) -> String {
     let text = |name: &str| match &report[name] {
         Value::String(text) => text.clone(),
-        Value::Null => "none".into(),
+        Value::Null => output::plain("command-none"),
         other => other.to_string(),
     };
     if report["modelBefore"] == Value::Null && report["chunks"] == Value::Null {
-        return format!(
-            "Switched back to the index from {}; {} files are processed again.",
-            text("model"),
-            text("readAgain")
-        );
+        let said = output::text("command-gone-back").with("model", text("model"));
+        return said.with("count", text("readAgain")).plain();
     }
     let overlap = match report["overlap"].as_f64() {
-        Some(share) => format!(
-            "{:.0}% of what the last {} queries found is also found by the new index",
-            share * 100.0,
-            text("queriesCompared")
-        ),
-        None => "there were no recent queries to compare".into(),
+        Some(share) => output::text("command-overlap")
+            .with("share", format!("{:.0}", share * 100.0))
+            .with("count", text("queriesCompared"))
+            .plain(),
+        None => output::plain("command-no-queries"),
     };
-    format!(
-        "Indexed {} files ({} passages) with {} (before: {}); {overlap}. `quire reindex BOX --back` goes back.",
-        text("files"),
-        text("chunks"),
-        text("model"),
-        text("modelBefore")
-    )
+    output::text("command-reindexed")
+        .with("files", text("files"))
+        .with("passages", text("chunks"))
+        .with("model", text("model"))
+        .with("before", text("modelBefore"))
+        .with("overlap", &overlap)
+        .plain()
 }

@@ -63,7 +63,7 @@ impl How {
 }
 
 pub(super) async fn run(global: &Global, search: Search) -> Result<(), Fault> {
-    let working = output::working(global.json, "Searching");
+    let working = output::working(global.json, output::plain("command-searching"));
     let api = search.connection.open(global)?;
     let box_id = api.find_box(&search.r#box).await?;
     let mut body = search.how.body(&search.query);
@@ -84,7 +84,8 @@ fn readable(data: &Value, colours: bool) -> String {
     for passage in passages {
         let (rank, score) = (passage["rank"].as_u64().unwrap_or(0), passage["score"].as_f64().unwrap_or(0.0));
         let name = passage["fileName"].as_str().unwrap_or_default();
-        let title = format!("{name}, page {}", passage["page"]);
+        let page = passage["page"].to_string();
+        let title = output::text("command-place").with("file", name).with("page", &page).plain();
         let title = if colours { format!("\x1b[1m{title}\x1b[0m") } else { title };
         let section: Vec<&str> =
             passage["section"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
@@ -96,15 +97,21 @@ fn readable(data: &Value, colours: bool) -> String {
         text.push('\n');
     }
     if passages.is_empty() {
-        text.push_str("Nothing was found.\n");
+        text.push_str(&output::plain("command-nothing-found"));
+        text.push('\n');
     }
-    let usage = &data["usage"];
-    let units = usage["intelligence_units_consumed"].as_u64().unwrap_or(0);
-    text.push_str(&format!("{units} {}", if units == 1 { "unit" } else { "units" }));
-    if let Some(left) = usage["intelligence_units_remaining"].as_u64() {
-        text.push_str(&format!(", {left} left this month"));
-    }
+    text.push_str(&units(&data["usage"]));
     text
+}
+
+/// What a request cost, and what is left.
+pub(super) fn units(usage: &Value) -> String {
+    let cost = usage["intelligence_units_consumed"].as_u64().unwrap_or(0);
+    let cost = output::text("command-units").with("count", cost).plain();
+    match usage["intelligence_units_remaining"].as_u64() {
+        Some(left) => output::text("command-units-left").with("units", &cost).with("count", left).plain(),
+        None => cost,
+    }
 }
 
 /// The passage around its first marked word, the words marked.

@@ -73,8 +73,8 @@ impl Announcement<'_> {
     async fn write(&self, app: &App) -> Result<String, Fault> {
         let base = app.config.http.public_url.as_deref().unwrap_or(self.url).trim_end_matches('/');
         let line = match dashboard::set_up_link(&*app.catalog, base, self.account).await? {
-            Some(link) => format!("Set up the dashboard with this link (it works once): {link}"),
-            None => format!("The dashboard is at {base}/"),
+            Some(link) => output::text("command-set-up-link").with("link", &link).plain(),
+            None => output::text("command-dashboard-at").with("url", format!("{base}/")).plain(),
         };
         Ok((self.text)(&line))
     }
@@ -108,7 +108,7 @@ pub(super) async fn serve(
     listener: TcpListener,
     announcement: Announcement<'_>,
 ) -> Result<(), Fault> {
-    let working = output::working(false, "Loading the models and opening the boxes");
+    let working = output::working(false, output::plain("command-loading"));
     let Assembled { app, ingest, .. } = &assemble(data, config).await.map_err(local)?;
     drop(working);
     let service = Service::of(app, site::router(app), data).map_err(local)?;
@@ -141,7 +141,7 @@ pub(super) async fn serve(
 
 /// Waits until the files of a box are processed, but no longer than [`SAMPLE_WITHIN`].
 async fn processed(app: &App, reading: &Reading) -> Result<(), Fault> {
-    let _working = output::working(false, "Processing the sample documents");
+    let _working = output::working(false, output::plain("command-processing-sample"));
     let mut changes = app.library.listen();
     let waiting = async {
         while app.catalog.totals(&[*reading]).await?.first().is_some_and(|totals| totals.under_way > 0) {

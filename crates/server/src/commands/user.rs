@@ -87,7 +87,8 @@ async fn add(
         catalog.set_user_operator(user.id, true).await?;
     }
     let value = json!({"userId": user.id, "email": user.email});
-    output::print(global.json, &value, &format!("Added {} ({})", user.email, user.id));
+    let said = output::text("command-user-added").with("email", &user.email).with("id", user.id.to_string());
+    output::print(global.json, &value, &said.plain());
     Ok(())
 }
 
@@ -115,8 +116,14 @@ async fn list(global: &Global) -> Result<(), Fault> {
     let users = global.catalog()?.users().await?;
     let value: Vec<_> = users.iter().map(as_json).collect();
     let rows: Vec<_> = users.iter().map(as_row).collect();
-    let heads = ["EMAIL", "PLAN", "UNITS/MONTH", "STATE", "CREATED"];
-    let text = output::table(&heads, &rows, "No accounts yet; add one with `quire user add EMAIL`.");
+    let heads = [
+        "command-head-email",
+        "command-head-plan",
+        "command-head-units",
+        "command-head-state",
+        "command-head-created",
+    ];
+    let text = output::table(&heads, &rows, &output::plain("command-no-users"));
     output::print(global.json, &value, &text);
     Ok(())
 }
@@ -129,17 +136,18 @@ fn as_json(user: &User) -> serde_json::Value {
 }
 
 fn as_row(user: &User) -> Vec<String> {
-    let units = user.monthly_units.map_or("default".into(), |units| units.to_string());
+    let units =
+        user.monthly_units.map_or_else(|| output::plain("command-default"), |units| units.to_string());
     let state = match (user.disabled, user.vouched) {
-        (true, _) => "disabled",
-        (false, false) => "address not confirmed",
-        (false, true) => "active",
+        (true, _) => "command-user-disabled",
+        (false, false) => "command-user-unconfirmed",
+        (false, true) => "command-user-active",
     };
     vec![
         user.email.to_string(),
         user.plan.as_str().to_string(),
         units,
-        state.into(),
+        output::plain(state),
         moment(Some(user.created_at)),
     ]
 }
@@ -148,9 +156,9 @@ async fn set_disabled(global: &Global, email: &Email, disabled: bool) -> Result<
     let catalog = global.catalog()?;
     let user = catalog.user(email).await?;
     catalog.set_user_disabled(user.id, disabled).await?;
-    let what = if disabled { "Disabled" } else { "Enabled" };
+    let said = output::text(if disabled { "command-disabled" } else { "command-enabled" });
     let value = json!({"userId": user.id, "email": user.email, "disabled": disabled});
-    output::print(global.json, &value, &format!("{what} {email}, effective from the next request"));
+    output::print(global.json, &value, &said.with("email", email).plain());
     Ok(())
 }
 
@@ -159,7 +167,7 @@ async fn unlock(global: &Global, email: &Email) -> Result<(), Fault> {
     let user = catalog.user(email).await?;
     catalog.unlock(&Operating::for_operator(), &user.email).await?;
     let value = json!({"userId": user.id, "email": user.email, "unlocked": true});
-    output::print(global.json, &value, &format!("Unlocked {email}: the next sign-in need not wait"));
+    output::print(global.json, &value, &output::text("command-unlocked").with("email", email).plain());
     Ok(())
 }
 
@@ -172,7 +180,6 @@ async fn confirm(global: &Global, email: &Email) -> Result<(), Fault> {
     })?;
     catalog.vouch_for(&Operating::for_operator(), user.id).await?;
     let value = json!({"userId": user.id, "email": user.email, "confirmed": true});
-    let said = format!("Confirmed {email}: open invitations for this address have taken effect");
-    output::print(global.json, &value, &said);
+    output::print(global.json, &value, &output::text("command-confirmed").with("email", email).plain());
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! What the dashboard says, in each of its languages: the texts of `locales/`, by key.
+//! What the dashboard and commands say, in each of their languages: the texts of `locales/`, by key.
 //!
 //! The first part of a key names the file that it is in. A text may hold markup, which is ours; what is put into it is not, and is
 //! escaped where the text becomes part of a page.
@@ -22,7 +22,7 @@ macro_rules! files {
         &[$(include_str!(concat!("../../locales/", $language, "/", $file, ".ftl"))),*]
     };
     ($language:literal) => {
-        files!($language: "frame" "entry" "boxes" "files" "asking" "measuring" "account" "operator" "script")
+        files!($language: "frame" "entry" "boxes" "files" "asking" "measuring" "account" "operator" "command" "script")
     };
 }
 
@@ -110,6 +110,16 @@ impl Words {
         let mut asked: Vec<(f32, UserLanguage)> = header.split(',').filter_map(asked_for).collect();
         asked.sort_by(|one, other| other.0.total_cmp(&one.0));
         Words(asked.first().map_or(UserLanguage::English, |(_, language)| *language))
+    }
+
+    /// In the language of a terminal, as the first of these variables that is set says: `LC_ALL`, `LC_MESSAGES`, `LANG`.
+    pub(crate) fn of_terminal(variable: impl Fn(&str) -> Option<String>) -> Self {
+        let set = ["LC_ALL", "LC_MESSAGES", "LANG"]
+            .into_iter()
+            .filter_map(variable)
+            .find(|value| !value.is_empty());
+        let code = set.as_deref().and_then(|value| value.split(['_', '.', '@']).next()).unwrap_or_default();
+        Words(code.parse().unwrap_or(UserLanguage::English))
     }
 
     /// Its code.

@@ -62,8 +62,18 @@ fn source(folder: &str, ending: &str) -> String {
 
 /// The texts in double quotes that look like keys.
 fn quoted_keys(source: &str) -> BTreeSet<&str> {
-    let areas =
-        ["frame-", "entry-", "boxes-", "files-", "asking-", "measuring-", "account-", "operator-", "script-"];
+    let areas = [
+        "frame-",
+        "entry-",
+        "boxes-",
+        "files-",
+        "asking-",
+        "measuring-",
+        "account-",
+        "operator-",
+        "command-",
+        "script-",
+    ];
     source
         .split('"')
         .filter(|text| areas.iter().any(|area| text.starts_with(area)))
@@ -109,6 +119,7 @@ fn every_key_in_use_is_there_and_every_one_that_is_there_is_in_use() {
     let code = [
         source("templates", "html"),
         source("src/dashboard", "rs"),
+        source("src/commands", "rs"),
         fs::read_to_string(Path::new(HERE).join("src/words/mod.rs")).unwrap(),
         source("assets/script", "js"),
     ]
@@ -163,6 +174,19 @@ fn a_browser_gets_the_language_it_likes_best_of_those_that_there_are() {
     ] {
         assert_eq!(Words::accepted(header).code(), code, "{header}");
     }
+}
+
+#[test]
+fn a_terminal_gets_the_language_of_its_locale() {
+    let code = |set: &[(&str, &str)]| {
+        let set: BTreeMap<&str, &str> = set.iter().copied().collect();
+        Words::of_terminal(|name| set.get(name).map(ToString::to_string)).code()
+    };
+    assert_eq!(code(&[]), "en");
+    assert_eq!(code(&[("LANG", "es_CO.UTF-8")]), "es");
+    assert_eq!(code(&[("LANG", "de_DE.UTF-8"), ("LC_MESSAGES", "fr_CH@euro")]), "fr");
+    assert_eq!(code(&[("LANG", "de_DE.UTF-8"), ("LC_ALL", "C.UTF-8")]), "en");
+    assert_eq!(code(&[("LC_ALL", ""), ("LANG", "pt")]), "pt");
 }
 
 #[test]

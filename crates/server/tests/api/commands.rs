@@ -13,6 +13,8 @@ use crate::support::{Answer, client, scaled};
 pub(crate) fn quire(data: &Path, line: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_quire"));
     command.args(line).arg("--data").arg(data).env("QUIRE__HTTP__METRICS_LISTEN", "").envs(scaled(data));
+    // Whatever language the terminal of whoever runs the tests has.
+    command.env("LC_ALL", "C");
     command
 }
 
@@ -109,6 +111,27 @@ async fn from_nothing_to_a_checked_key_by_commands_alone() {
     json(data, &["box", "revoke", "Papers", "eve@example.org"]);
     json(data, &["box", "delete", "Papers", "--yes"]);
     assert_eq!(json(data, &["box", "list"]), Value::Array(vec![]));
+}
+
+#[test]
+fn commands_speak_the_language_of_the_terminal() {
+    let folder = tempfile::tempdir().unwrap();
+    let said = |language: &str, line: &[&str]| {
+        let output = quire(folder.path(), line).env("LC_ALL", language).output().unwrap();
+        assert!(output.status.success(), "{line:?}: {output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    assert!(said("es_CO.UTF-8", &["user", "add", "ada@example.org"]).starts_with("Se ha añadido ada@example.org"));
+    assert!(said("de_DE.UTF-8", &["user", "list"]).starts_with("E-MAIL"));
+    assert!(said("fr_FR", &["box", "list"]).contains("Aucune boîte"));
+    assert!(said("pt_BR.UTF-8", &["key", "list"]).contains("Ainda não há chaves"));
+    assert!(said("ja_JP.UTF-8", &["key", "list"]).contains("No keys yet"));
+    let key = |language| {
+        let line = ["key", "add", "--user", "ada@example.org", "--json"];
+        let value: Value = serde_json::from_str(&said(language, &line)).unwrap();
+        value.as_object().unwrap().keys().cloned().collect::<Vec<_>>()
+    };
+    assert_eq!(key("es_CO.UTF-8"), key("C"), "what scripts read is the same");
 }
 
 #[test]

@@ -30,12 +30,9 @@ pub(super) async fn write(global: &Global, api: &Api, box_id: &str, eval: &Eval)
         lines.push_str(&format!("{line}\n"));
     }
     super::write(&eval.questions, &lines)?;
-    let text = format!(
-        "{} questions are in {}; check and correct what each should find before you use them",
-        asked.len(),
-        eval.questions.display()
-    );
-    output::print(global.json, &json!({"questions": asked.len(), "file": eval.questions}), &text);
+    let said = output::text("command-logged-questions").with("count", asked.len());
+    let said = said.with("file", eval.questions.display().to_string()).plain();
+    output::print(global.json, &json!({"questions": asked.len(), "file": eval.questions}), &said);
     Ok(())
 }
 

@@ -64,8 +64,8 @@ pub(super) async fn run(global: &Global, eval: Eval) -> Result<(), Fault> {
     }
     let questions = read(&eval.questions, eval.answers)?;
     let box_id = api.find_box(&eval.r#box).await?;
-    let doing = if eval.answers { "Asking" } else { "Searching" };
-    let bar = output::started(global.json, output::bar(doing, "questions"));
+    let doing = if eval.answers { "command-asking" } else { "command-searching" };
+    let bar = output::started(global.json, output::bar(doing, "command-questions"));
     bar.set_length(questions.len() as u64);
     let (html, value, table) = if eval.answers {
         let mut outcomes = Vec::with_capacity(questions.len());

@@ -55,7 +55,7 @@ pub(super) struct Sync {
 
 /// Compares a folder with a box and makes the box follow.
 pub(super) async fn run(global: &Global, sync: Sync) -> Result<ExitCode, Fault> {
-    let working = output::working(global.json, "Comparing the folder with the box");
+    let working = output::working(global.json, output::plain("command-comparing-folder"));
     let mut syncing = Syncing::open(global, &sync).await?;
     let look = syncing.look().await?;
     let (local, skipped) = syncing.read(&look, look.files.keys()).await?;
@@ -63,10 +63,8 @@ pub(super) async fn run(global: &Global, sync: Sync) -> Result<ExitCode, Fault> 
     syncing.local = local;
     let plan = syncing.plan(&skipped);
     if plan.deletes_much(&syncing.kept) && !sync.yes {
-        let (gone, source) = (plan.removed.len(), &syncing.source);
-        output::confirm(&format!(
-            "{gone} files from {source} no longer exist there. Delete them from the box?"
-        ))?;
+        let question = output::text("command-sync-gone").with("count", plan.removed.len());
+        output::confirm(&question.with("source", &syncing.source))?;
     }
     let mut report = Report { skipped, unchanged: plan.unchanged, ..Report::default() };
     report.skipped.extend(look.skipped.clone());
@@ -240,7 +238,8 @@ impl Syncing {
     /// Follows changes until it is told to stop.
     async fn watch(&mut self, global: &Global, first: Look, yes: bool) -> Result<(), Fault> {
         if !global.json {
-            output::note(&format!("Watching {}; Ctrl-C ends it", self.folder.display()));
+            let folder = self.folder.display().to_string();
+            output::note(&output::text("command-watching").with("folder", &folder).plain());
         }
         tokio::select! {
             ended = self.follow_changes(global, first, yes) => ended,
@@ -280,9 +279,7 @@ impl Syncing {
             if !yes && plan.deletes_much(&self.kept) {
                 let much = std::mem::take(&mut plan.removed).len();
                 if std::mem::replace(&mut held_back, much) != much {
-                    output::note(&format!(
-                        "{much} files are no longer in the folder; they stay in the box until `quire sync` runs again with --yes"
-                    ));
+                    output::note(&output::words().count("command-sync-held-back", much as u64));
                 }
             }
             if plan.is_empty() {
@@ -329,26 +326,26 @@ impl Report {
         let value = json!({"added": files(&self.added, "fileId"), "changed": files(&self.changed, "fileId"),
             "renamed": renamed, "removed": files(&self.removed, "fileId"), "failed": files(&self.failed, "error"),
             "skipped": files(&self.skipped, "reason"), "unchanged": self.unchanged});
-        let mut text = format!(
-            "{} added, {} changed, {} renamed, {} removed, {} failed, {} unchanged",
-            self.added.len(),
-            self.changed.len(),
-            self.renamed.len(),
-            self.removed.len(),
-            self.failed.len(),
-            self.unchanged
-        );
+        let counted = output::text("command-synced")
+            .with("added", self.added.len())
+            .with("changed", self.changed.len())
+            .with("renamed", self.renamed.len())
+            .with("removed", self.removed.len())
+            .with("failed", self.failed.len())
+            .with("unchanged", self.unchanged);
+        let mut text = counted.plain();
         for (path, why) in &self.failed {
             text.push_str(&format!("\n  {path}: {why}"));
         }
         if !self.skipped.is_empty() {
-            text.push_str(&format!("\n{} skipped", self.skipped.len()));
+            let skipped = output::words().count("command-skipped", self.skipped.len() as u64);
+            text.push_str(&format!("\n{skipped}"));
         }
         for (path, why) in self.skipped.iter().take(MOST_LINES) {
             text.push_str(&format!("\n  {path}: {why}"));
         }
         if self.skipped.len() > MOST_LINES {
-            text.push_str("\n  …; --json lists all of them");
+            text.push_str(&format!("\n  {}", output::plain("command-more-skipped")));
         }
         output::print(json, &value, &text);
     }
