@@ -121,7 +121,9 @@ fn commands_speak_the_language_of_the_terminal() {
         assert!(output.status.success(), "{line:?}: {output:?}");
         String::from_utf8(output.stdout).unwrap()
     };
-    assert!(said("es_CO.UTF-8", &["user", "add", "ada@example.org"]).starts_with("Se ha añadido ada@example.org"));
+    assert!(
+        said("es_CO.UTF-8", &["user", "add", "ada@example.org"]).starts_with("Se ha añadido ada@example.org")
+    );
     assert!(said("de_DE.UTF-8", &["user", "list"]).starts_with("E-MAIL"));
     assert!(said("fr_FR", &["box", "list"]).contains("Aucune boîte"));
     assert!(said("pt_BR.UTF-8", &["key", "list"]).contains("Ainda não há chaves"));
