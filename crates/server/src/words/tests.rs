@@ -93,6 +93,8 @@ fn every_language_says_everything_that_english_says_and_nothing_else() {
             assert_eq!(variables(text), variables(&english[key]), "{language:?} {key}");
             assert_eq!(tags(text), tags(&english[key]), "{language:?} {key}");
             assert!(!text.is_empty(), "{language:?} {key}");
+            let markup = !(key.starts_with("command-") || key.starts_with("script-"));
+            assert!(!(markup && text.contains("& ")), "{language:?} {key}: write &amp;");
         }
     }
 }
