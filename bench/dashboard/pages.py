@@ -151,6 +151,8 @@ def main():
         browser, box, file = furnish(server)
         fill(server, box, arguments.files - 1)
         conversation = converse(server, box, file, arguments.conversations)
+        # Filling can take longer than the server keeps an idle connection.
+        browser.connection = server.connect()
         pages = ["/sign-in", "/", f"/boxes/{box}", f"/boxes/{box}?sort=name", f"/boxes/{box}?q=report-0999", f"/boxes/{box}?status=failed",
                  f"/boxes/{box}?tag=label-3", f"/boxes/{box}/files/{file}", f"/boxes/{box}/files/{file}/report", f"/boxes/{box}/search",
                  f"/boxes/{box}/chat", f"/boxes/{box}/chat/{conversation}", f"/boxes/{box}/questions", f"/boxes/{box}/members", f"/boxes/{box}/settings", f"/boxes/{box}/audit", "/account/keys",
