@@ -95,6 +95,7 @@ const ASKING: &[(Kind, &[&str])] = &[
             " how heavy ",
             " what percent",
             " what number ",
+            " which number ",
             " weigh ",
             " wie viel",
             " wieviel",

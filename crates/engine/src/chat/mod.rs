@@ -14,6 +14,7 @@ mod arithmetic;
 mod beside;
 mod draft;
 mod extract;
+mod extreme;
 mod gather;
 mod intent;
 mod kind;

@@ -106,6 +106,8 @@ const CONTEXT: f32 = 0.7;
 const QUANTITY: f32 = 5.0;
 /// Words in the names of columns that hold numbers of things, not quantities.
 const NAMING: &[&str] = &["id", "nr", "code"];
+/// Letters of a column's name that may be the first letters of the question's words, at most.
+const SHORT: usize = 4;
 /// From this share of the question's words on a sentence counts as complete.
 const COMPLETE: f32 = 0.85;
 
@@ -330,11 +332,11 @@ impl<'a> Asked<'a> {
         for (at, cell) in cells.iter().enumerate().filter(|(at, _)| Some(*at) != column) {
             there.extend(cell.iter().cloned());
             if column.is_none() || named.contains(&at) {
-                there.extend(stems(row.table.column(at)));
+                there.extend(self.names(row, at));
             }
         }
         if let Some(column) = column {
-            there.extend(stems(row.table.column(column)));
+            there.extend(self.names(row, column));
         }
         there.extend(stems(&row.table.title));
         let shared = self.shared(&there, around);
@@ -393,7 +395,7 @@ impl<'a> Asked<'a> {
         let open: Vec<usize> = (0..cells.len()).filter(|at| !named.contains(at)).filter(filled).collect();
         let quantities = alike::of(&words::stem("number"));
         let worth = |at: usize| {
-            let name = stems(row.table.column(at));
+            let name = self.names(row, at);
             let said: f32 = self.weighed.iter().map(|word| word.weight * word.standing(&name)).sum();
             // "To which city": what is sought comes before what is said of it.
             let sought = self.sought.as_ref().is_some_and(|sought| name.contains(sought));
@@ -430,9 +432,23 @@ impl<'a> Asked<'a> {
         }
     }
 
+    /// The words of a column's name, and those of the question that it is short for: "operating system" of `os`.
+    fn names(&self, row: &Row, column: usize) -> HashSet<String> {
+        let name = row.table.column(column);
+        let mut names = stems(name);
+        let letters: Vec<char> = name.to_lowercase().chars().collect();
+        if (2..=SHORT).contains(&letters.len()) {
+            let initial = |word: &Word<'_>| word.text.to_lowercase().chars().next();
+            let spelt = |words: &&[Word<'_>]| words.iter().map(initial).eq(letters.iter().copied().map(Some));
+            let words = self.words.windows(letters.len()).find(spelt).unwrap_or_default();
+            names.extend(words.iter().map(|word| word.stem.clone()));
+        }
+        names
+    }
+
     /// Whether the question has the name of this column, or of the thing that it counts.
     fn is_asked_of(&self, row: &Row, column: Option<usize>) -> bool {
-        let name = column.map(|at| stems(row.table.column(at))).unwrap_or_default();
+        let name = column.map(|at| self.names(row, at)).unwrap_or_default();
         self.weighed.iter().any(|word| word.standing(&name) > 0.0) || self.kind.is_some()
     }
 
@@ -545,7 +561,24 @@ fn is_form(question: &str, word: &Word<'_>) -> bool {
     let before = word.text.as_ptr() as usize - question.as_ptr() as usize;
     let before = question[..before].trim_end().to_lowercase();
     let vague = [
-        "long", "lang", "lange", "often", "oft", "far", "weit", "soon", "hoch", "viel", "viele", "big",
+        "long",
+        "lang",
+        "lange",
+        "often",
+        "oft",
+        "far",
+        "weit",
+        "soon",
+        "hoch",
+        "viel",
+        "viele",
+        "big",
+        "large",
+        "small",
+        "early",
+        "late",
+        "quickly",
+        "frequently",
         "groß",
     ];
     before.split(' ').next_back().is_some_and(|last| matches!(last, "how" | "wie"))

@@ -14,7 +14,7 @@ use async_trait::async_trait;
 use tokio::sync::Semaphore;
 
 use super::{
-    beside,
+    beside, extreme,
     language::Language,
     pick::{Asked, Sentence, Tongue, Wanted},
     pickers::Pickers,
@@ -137,6 +137,10 @@ impl Extractive {
         match &brief.task {
             Task::Answer => {
                 let wanted = wanted(brief);
+                let rows = extreme::pieces(wanted.question, &brief.passages);
+                if !rows.is_empty() {
+                    return Ok(rows);
+                }
                 Ok(quotes(&self.pick(&wanted, brief).await?, &brief.passages))
             }
             Task::Summary => Ok(summary::pieces(&brief.passages, language)),

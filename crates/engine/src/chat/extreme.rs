@@ -1,0 +1,337 @@
+//! The row with the most or the least of something: "Which server has the most memory?"
+//!
+//! Nothing is reckoned: the rows that were found are compared by one column, and the row at the wanted end is quoted.
+
+use std::collections::HashSet;
+
+use super::{
+    alike,
+    named::Around,
+    table::Row,
+    units,
+    words::{self, stems},
+};
+use crate::seams::answerer::{Passage, Piece};
+
+/// Rows that share the end of a column, at most; more say nothing.
+const MOST_ROWS: usize = 3;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    Most,
+    Least,
+}
+
+/// What asks for an end, in lower case, and the column that it means where it means one.
+const ASKING: &[(&str, End, &str)] = &[
+    ("most expensive", End::Most, "price"),
+    ("least expensive", End::Least, "price"),
+    ("cheapest", End::Least, "price"),
+    ("heaviest", End::Most, "weight"),
+    ("lightest", End::Least, "weight"),
+    ("tallest", End::Most, "height"),
+    ("widest", End::Most, "width"),
+    ("fastest", End::Most, "speed"),
+    ("slowest", End::Least, "speed"),
+    ("longest", End::Most, "length"),
+    ("shortest", End::Least, "length"),
+    ("earliest", End::Least, "date"),
+    ("latest", End::Most, "date"),
+    ("most", End::Most, ""),
+    ("highest", End::Most, ""),
+    ("largest", End::Most, ""),
+    ("biggest", End::Most, ""),
+    ("greatest", End::Most, ""),
+    ("least", End::Least, ""),
+    ("lowest", End::Least, ""),
+    ("smallest", End::Least, ""),
+    ("fewest", End::Least, ""),
+    ("am teuersten", End::Most, "price"),
+    ("teuerste", End::Most, "price"),
+    ("billigste", End::Least, "price"),
+    ("günstigste", End::Least, "price"),
+    ("schwerste", End::Most, "weight"),
+    ("leichteste", End::Least, "weight"),
+    ("meiste", End::Most, ""),
+    ("meisten", End::Most, ""),
+    ("höchste", End::Most, ""),
+    ("größte", End::Most, ""),
+    ("wenigsten", End::Least, ""),
+    ("niedrigste", End::Least, ""),
+    ("kleinste", End::Least, ""),
+    ("más caro", End::Most, "price"),
+    ("más cara", End::Most, "price"),
+    ("más barato", End::Least, "price"),
+    ("más barata", End::Least, "price"),
+    ("más pesado", End::Most, "weight"),
+    ("más alto", End::Most, ""),
+    ("más alta", End::Most, ""),
+    ("más grande", End::Most, ""),
+    ("mayor", End::Most, ""),
+    ("menor", End::Least, ""),
+    ("le plus cher", End::Most, "price"),
+    ("la plus chère", End::Most, "price"),
+    ("le moins cher", End::Least, "price"),
+    ("la moins chère", End::Least, "price"),
+    ("le plus élevé", End::Most, ""),
+    ("la plus élevée", End::Most, ""),
+    ("le plus grand", End::Most, ""),
+    ("la plus grande", End::Most, ""),
+    ("le plus de", End::Most, ""),
+    ("le plus petit", End::Least, ""),
+    ("mais caro", End::Most, "price"),
+    ("mais cara", End::Most, "price"),
+    ("mais barato", End::Least, "price"),
+    ("mais barata", End::Least, "price"),
+    ("maior", End::Most, ""),
+    ("più caro", End::Most, "price"),
+    ("più economico", End::Least, "price"),
+    ("più alto", End::Most, ""),
+    ("più alta", End::Most, ""),
+];
+
+/// A question for an end of a column.
+struct Extreme {
+    end: End,
+    /// Stems of what the column may be called where the question does not say: "cheapest" means a price.
+    meant: Vec<String>,
+    /// Its other words.
+    words: Vec<String>,
+}
+
+/// A row that was found.
+struct Found {
+    passage: usize,
+    row: Row,
+}
+
+impl Found {
+    fn text<'a>(&self, passages: &'a [Passage]) -> &'a str {
+        &passages[self.passage].chunk.text
+    }
+
+    fn piece(&self, column: usize, passages: &[Passage]) -> Option<Piece> {
+        let text = self.text(passages);
+        let place = self.row.place(text)?;
+        Some(Piece::Row(self.passage + 1, place, self.row.read_cell(text, column, &[])))
+    }
+}
+
+/// The rows that answer, as pieces of an answer; none where the question asks for no end, or where no column can be compared.
+pub(super) fn pieces(question: &str, passages: &[Passage]) -> Vec<Piece> {
+    let Some(extreme) = Extreme::of(question) else { return Vec::new() };
+    let mut tables: Vec<Vec<Found>> = Vec::new();
+    for (at, passage) in passages.iter().enumerate() {
+        for row in units::of(&passage.chunk).into_iter().filter_map(|unit| unit.row) {
+            let same = |table: &Vec<Found>| {
+                let first = &table[0];
+                passages[first.passage].id.file == passage.id.file
+                    && first.row.table.columns == row.table.columns
+            };
+            let known = tables.iter().position(same);
+            let found = Found { passage: at, row };
+            match known {
+                Some(known) => tables[known].push(found),
+                None => tables.push(vec![found]),
+            }
+        }
+    }
+    tables.iter().find_map(|table| extreme.answer(table, passages)).unwrap_or_default()
+}
+
+impl Extreme {
+    fn of(question: &str) -> Option<Self> {
+        let lower = format!(" {} ", question.to_lowercase().replace(['?', '¿', ',', '.', '!'], " "));
+        let asked = |(said, _, _): &&(&str, End, &str)| {
+            lower.match_indices(said).any(|(at, _)| {
+                let ends = lower[at + said.len()..].chars().next();
+                lower[..at].ends_with(' ') && ends.is_none_or(|next| next == ' ' || "rnsm".contains(next))
+            })
+        };
+        let (said, end, meant) = ASKING.iter().find(asked)?;
+        let own: HashSet<String> = stems(said);
+        let mut words: Vec<String> = words::telling(question).into_iter().map(|word| word.stem).collect();
+        words.retain(|word| !own.contains(word) && !own.iter().any(|own| word.starts_with(own.as_str())));
+        let mut meant: Vec<String> =
+            words::telling(meant).into_iter().flat_map(|word| with_alike(&word.stem)).collect();
+        meant.dedup();
+        Some(Extreme { end: *end, meant, words })
+    }
+
+    /// The rows at the wanted end; `None` where this table is not what is asked about.
+    fn answer(&self, table: &[Found], passages: &[Passage]) -> Option<Vec<Piece>> {
+        let columns = &table[0].row.table.columns;
+        let around = Around::of(&passages[table[0].passage], passages).stems;
+        let names: Vec<HashSet<String>> = columns.iter().map(|name| stems(name)).collect();
+        let column = self.column(&names)?;
+        // What is neither the column nor around the table must stand in the rows: "in Frankfurt".
+        let known = |word: &&String| {
+            stands(word, &around)
+                || names.iter().any(|name| stands(word, name))
+                || stands(word, &stems(&table[0].row.table.title))
+        };
+        let narrowing: Vec<&String> = self.words.iter().filter(|word| !known(word)).collect();
+        let fits = |found: &&Found| {
+            let text = found.text(passages);
+            let written = found.row.place(text).map(|place| stems(&text[place])).unwrap_or_default();
+            narrowing.iter().all(|word| stands(word, &written))
+        };
+        let rows: Vec<&Found> = table.iter().filter(fits).collect();
+        self.at_end(&rows, column, passages)
+    }
+
+    /// Those of the rows that have the most or the least in a column.
+    fn at_end(&self, rows: &[&Found], column: usize, passages: &[Passage]) -> Option<Vec<Piece>> {
+        let values: Vec<(f64, String)> = rows
+            .iter()
+            .map(|found| value(found.row.cell(found.text(passages), column)))
+            .collect::<Option<_>>()?;
+        if rows.len() < 2 || values.iter().any(|(_, unit)| *unit != values[0].1) {
+            return None;
+        }
+        let compare = |a: &f64, b: &f64| if self.end == End::Most { a.total_cmp(b) } else { b.total_cmp(a) };
+        let best = values.iter().map(|(value, _)| *value).max_by(compare)?;
+        let best: Vec<&&Found> =
+            rows.iter().zip(&values).filter(|(_, (value, _))| *value == best).map(|(row, _)| row).collect();
+        (best.len() <= MOST_ROWS)
+            .then(|| best.into_iter().filter_map(|found| found.piece(column, passages)).collect())
+    }
+
+    /// The one column that the question names, or that its word for the end means.
+    fn column(&self, names: &[HashSet<String>]) -> Option<usize> {
+        let named = |at: &usize| self.words.iter().any(|word| stands(word, &names[*at]));
+        let meant = |at: &usize| self.meant.iter().any(|word| names[*at].contains(word));
+        // The first names the rows.
+        let one = |wanted: &dyn Fn(&usize) -> bool| {
+            let mut found = (1..names.len()).filter(|at| wanted(at));
+            found.next().filter(|_| found.next().is_none())
+        };
+        one(&named).or_else(|| one(&meant))
+    }
+}
+
+fn with_alike(stem: &str) -> Vec<String> {
+    std::iter::once(stem.to_string()).chain(alike::of(stem)).collect()
+}
+
+/// Whether a word or one like it is among these.
+fn stands(word: &str, there: &HashSet<String>) -> bool {
+    with_alike(word).iter().any(|word| there.contains(word))
+}
+
+/// The number of a cell, and what is written around it: its unit. A date counts as its digits.
+fn value(cell: &str) -> Option<(f64, String)> {
+    let cell = cell.replace("**", "");
+    let digit = |character: char| character.is_ascii_digit();
+    let start = cell.find(digit)?;
+    let end = cell.rfind(digit)? + 1;
+    let (number, unit) = (&cell[start..end], format!("{}{}", &cell[..start], &cell[end..]));
+    let negative = cell[..start].trim_end().ends_with(['-', '−']);
+    let parts: Vec<&str> = number.split('-').collect();
+    let value = match parts[..] {
+        [year, month, day]
+            if [year, month, day]
+                .iter()
+                .zip([4, 2, 2])
+                .all(|(part, long)| part.len() == long && part.chars().all(digit)) =>
+        {
+            number.replace('-', "").parse().ok()?
+        }
+        [number] => plain(number)?,
+        _ => return None,
+    };
+    Some((if negative { -value } else { value }, unit.split_whitespace().collect::<Vec<_>>().join(" ")))
+}
+
+/// `1,250`, `1 250`, `1.250,50` and `3.5` as numbers.
+fn plain(number: &str) -> Option<f64> {
+    let bare: String =
+        number.chars().filter(|character| !character.is_whitespace() && *character != '\'').collect();
+    let thousands = |mark: char| {
+        let mut groups = bare.split(mark);
+        groups.next().is_some_and(|first| (1..=3).contains(&first.len()))
+            && groups.all(|group| group.len() == 3)
+    };
+    let plain = match (bare.rfind(','), bare.rfind('.')) {
+        (Some(comma), Some(point)) if comma > point => bare.replace('.', "").replace(',', "."),
+        (Some(_), Some(_)) => bare.replace(',', ""),
+        (Some(_), None) if thousands(',') => bare.replace(',', ""),
+        (Some(_), None) => bare.replace(',', "."),
+        (None, Some(_)) if bare.matches('.').count() > 1 && thousands('.') => bare.replace('.', ""),
+        _ => bare,
+    };
+    plain.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        ids::{ChunkId, FileId},
+        seams::index::Chunk,
+    };
+
+    fn said(question: &str, text: &str) -> Vec<String> {
+        let chunk = Chunk {
+            text: text.into(),
+            page: 1,
+            page_end: 1,
+            start: 0,
+            end: text.chars().count() as u32,
+            section: [].into(),
+            lead: "".into(),
+            language: None,
+        };
+        let id = ChunkId { file: FileId::generate(), ordinal: 0 };
+        let passage = Passage { id, file_name: "servers.csv".into(), chunk, score: 0.5 };
+        let row = |piece| match piece {
+            Piece::Row(1, place, said) => {
+                assert!(text[place].contains(" | "));
+                said
+            }
+            other => panic!("{other:?}"),
+        };
+        pieces(question, &[passage]).into_iter().map(row).collect()
+    }
+
+    const SERVERS: &str = "| host | city | memory_gb | price | until |\n|---|---|---|---|---|\n\
+        | atlas | Oslo | 256 | $1,250 | 2027-05-31 |\n| cygnus | Lyon | 32 | $980 | 2024-12-15 |\n| draco | Oslo | 512 | $12,400 | 2028-01-31 |";
+
+    #[test]
+    fn the_row_at_the_end_of_a_column_is_quoted() {
+        assert_eq!(said("Which server has the most memory?", SERVERS), ["draco, memory gb: 512"]);
+        assert_eq!(said("Which server has the least memory in Oslo?", SERVERS), ["atlas, memory gb: 256"]);
+        assert_eq!(said("What is the cheapest server?", SERVERS), ["cygnus, price: $980"]);
+        assert_eq!(said("Welcher Server hat den höchsten Preis?", SERVERS), ["draco, price: $12,400"]);
+    }
+
+    #[test]
+    fn what_cannot_be_compared_is_left_to_others() {
+        for question in [
+            "Which server has memory?",
+            "Which duck has the most memory?",
+            "Which server is the tallest?",
+            "Which server has the most memory in Rome?",
+            "Who almost has a server with memory?",
+        ] {
+            assert_eq!(said(question, SERVERS), Vec::<String>::new(), "{question}");
+        }
+        let mixed = "| disk | size |\n|---|---|\n| a | 900 MB |\n| b | 2 GB |";
+        assert_eq!(said("Which disk has the largest size?", mixed), Vec::<String>::new());
+    }
+
+    #[test]
+    fn numbers_are_read_as_they_are_written() {
+        for (cell, number) in [
+            ("1,250", 1250.0),
+            ("3.5", 3.5),
+            ("1.250,50 €", 1250.5),
+            ("12,4", 12.4),
+            ("-7 %", -7.0),
+            ("2024-12-15", 20241215.0),
+        ] {
+            assert_eq!(value(cell).map(|(value, _)| value), Some(number), "{cell}");
+        }
+        assert!(value("none").is_none() && value("10-12").is_none());
+    }
+}
