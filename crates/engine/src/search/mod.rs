@@ -15,6 +15,7 @@ mod group;
 pub mod late;
 mod parts;
 mod request;
+mod rerankers;
 #[cfg(test)]
 mod tests;
 
@@ -24,6 +25,7 @@ pub use cite::Highlight;
 pub use fresh::{Freshness, Recency};
 use parts::{Part, by_part, changed_over, looked_closer};
 pub use request::{Context, Hit, Mode, Models, Ranks, Scores, SearchHits, SearchRequest, Stage, WhyNot};
+pub use rerankers::Rerankers;
 
 use crate::{
     Fault, Reason,
@@ -47,7 +49,7 @@ const RECALLED: usize = 100;
 pub struct Search {
     index: Arc<dyn Index>,
     embedders: Embedders,
-    reranker: Option<Arc<dyn Reranker>>,
+    rerankers: Rerankers,
     exact_to: usize,
 }
 
@@ -112,13 +114,13 @@ impl Candidate {
 }
 
 impl Search {
-    /// A search over `index` with the models that its vectors are made by, and a cross-encoder where there is one.
+    /// A search over `index` with the models that its vectors are made by, and the cross-encoders that there are.
     pub fn new(
         index: Arc<dyn Index>,
         embedders: impl Into<Embedders>,
-        reranker: Option<Arc<dyn Reranker>>,
+        rerankers: impl Into<Rerankers>,
     ) -> Self {
-        Search { index, embedders: embedders.into(), reranker, exact_to: EXACT_TO }
+        Search { index, embedders: embedders.into(), rerankers: rerankers.into(), exact_to: EXACT_TO }
     }
 
     /// The same search, which compares a query with each chunk of boxes that have at most so many.
@@ -131,14 +133,14 @@ impl Search {
         Search { index, ..self.clone() }
     }
 
-    /// The cross-encoder, where there is one.
+    /// The usual cross-encoder, where there is one.
     pub fn reranker(&self) -> Option<&Arc<dyn Reranker>> {
-        self.reranker.as_ref()
+        self.rerankers.usual()
     }
 
     /// What a search can cost here.
     pub fn bounds(&self, request: &SearchRequest) -> cost::Bounds {
-        request.bounds(self.reranker.is_some())
+        request.bounds(self.rerankers.any())
     }
 
     /// Searches one box.
@@ -301,16 +303,28 @@ impl Search {
         Ok(())
     }
 
-    /// The cross-encoder, where there is one and the embedder's numbers give it a weight.
-    fn cross_encoder(&self, part: &Part) -> Option<&Arc<dyn Reranker>> {
-        self.reranker.as_ref().filter(|_| part.weighing().cross.weight > 0.0)
+    /// The id of the cross-encoder, where there is one and the embedder's numbers give it a weight.
+    fn cross_encoder_id(&self, part: &Part) -> Option<&str> {
+        self.rerankers.id_for(part.embedder.id()).filter(|_| part.weighing().cross.weight > 0.0)
+    }
+
+    /// The cross-encoder itself, where it is to be asked.
+    async fn cross_encoder(
+        &self,
+        request: &SearchRequest,
+        part: &Part,
+    ) -> Result<Option<Arc<dyn Reranker>>, Fault> {
+        match self.cross_encoder_id(part).filter(|_| request.most.cross_encoded > 0) {
+            Some(_) => self.rerankers.get(part.embedder.id()).await,
+            None => Ok(None),
+        }
     }
 
     /// What the parts were searched with.
     fn models(&self, parts: &[Part]) -> Vec<Models> {
         let of = |part: &Part| Models {
             embedder: part.embedder.id().to_string(),
-            reranker: self.cross_encoder(part).map(|reranker| reranker.id().to_string()),
+            reranker: self.cross_encoder_id(part).map(str::to_string),
         };
         parts.iter().map(of).collect()
     }
@@ -334,7 +348,7 @@ impl Search {
         let tokens = self.tokens(readings, &places).await?;
         let mut candidates =
             blocking::run(move |_| looked_closer(&question, candidates, &tokens, &weighing)).await?;
-        if let Some(reranker) = self.cross_encoder(part).filter(|_| request.most.cross_encoded > 0) {
+        if let Some(reranker) = self.cross_encoder(request, part).await? {
             let best = candidates.len().min(request.most.cross_encoded);
             self.read(readings, &mut candidates[..best]).await?;
             let rest = candidates.split_off(best);

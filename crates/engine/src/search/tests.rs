@@ -225,7 +225,7 @@ impl Reranker for Busy {
 async fn a_busy_cross_encoder_is_done_without_and_not_paid_for() {
     let mut memory = Memory::default();
     let warranty = memory.add(&["The guarantee lasts two years"]);
-    let search = Search::new(Arc::new(memory), Arc::new(Words), Some(Arc::new(Busy)));
+    let search = Search::new(Arc::new(memory), Arc::new(Words), Some(Arc::new(Busy) as Arc<dyn Reranker>));
     let writing = Writing::for_operator(BoxId::generate());
     let found = search.run(writing.reading(), SearchRequest::new("warranty")).await.unwrap();
     assert_eq!((found.hits[0].id.file, found.work.reranked, found.work.cross_encoded), (warranty, 1, 0));
@@ -254,7 +254,7 @@ async fn the_cross_encoder_reads_what_stands_above_a_passage_too() {
     let chunk = &mut memory.0.values_mut().next().unwrap().chunk;
     (chunk.section, chunk.lead) = (["Warranty".into()].into(), "| what | how long |".into());
     let listener = Arc::new(Listener::default());
-    let search = Search::new(Arc::new(memory), Arc::new(Words), Some(listener.clone()));
+    let search = Search::new(Arc::new(memory), Arc::new(Words), Some(listener.clone() as Arc<dyn Reranker>));
     let writing = Writing::for_operator(BoxId::generate());
     search.run(writing.reading(), SearchRequest::new("parts")).await.unwrap();
     assert_eq!(*listener.0.lock().unwrap(), ["Warranty\n| what | how long |\n| parts | two years |"]);

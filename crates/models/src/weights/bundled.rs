@@ -41,6 +41,10 @@ static FILES: &[Bundled] = bundled![
     "quire-multi-1/model.safetensors",
     "quire-multi-1/quire.json",
     "quire-multi-1/vocabulary.unigram",
+    "quire-rerank-multi-1/LICENSE",
+    "quire-rerank-multi-1/config.json",
+    "quire-rerank-multi-1/model.safetensors",
+    "quire-rerank-multi-1/quire.json",
     "quire-rerank-2/config.json",
     "quire-rerank-2/model.safetensors",
     "quire-rerank-2/quire.json",
@@ -56,7 +60,8 @@ static FILES: &[Bundled] = bundled![
 ];
 
 /// Models that take their tables and vocabulary from another one.
-const BESIDE: &[(&str, &str)] = &[("quire-pick-multi-1", "quire-multi-1")];
+const BESIDE: &[(&str, &str)] =
+    &[("quire-pick-multi-1", "quire-multi-1"), ("quire-rerank-multi-1", "quire-multi-1")];
 
 /// Whether the program carries a model of this name.
 pub fn has(name: &str) -> bool {

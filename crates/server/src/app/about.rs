@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use engine::embedders::Embedders;
+use engine::{embedders::Embedders, search::Rerankers};
 use jiff::Timestamp;
 use parking_lot::Mutex;
 
@@ -32,7 +32,7 @@ pub struct About {
 
 impl About {
     /// What a server with this data folder, models of these names and these settings is made of.
-    pub fn of(data: &Path, embedders: &Embedders, reranker: Option<&str>, config: &Config) -> Self {
+    pub fn of(data: &Path, embedders: &Embedders, rerankers: &Rerankers, config: &Config) -> Self {
         let answerer = match config.answerer.kind {
             AnswererKind::Extractive => "by quoting, in process".to_string(),
             AnswererKind::Upstream => format!("{}, at a language model server", config.answerer.model),
@@ -47,7 +47,13 @@ impl About {
                 }
                 None => embedders.usual().id().to_string(),
             },
-            reranker: reranker.unwrap_or("none").to_string(),
+            reranker: match (
+                rerankers.usual().map_or("none", |usual| usual.id()),
+                rerankers.multilingual_id(),
+            ) {
+                (usual, Some(multilingual)) => format!("{usual}; {multilingual} for other languages"),
+                (usual, None) => usual.to_string(),
+            },
             answerer,
             ocr: config.ingest.ocr.here(),
             sandbox: OnceLock::new(),

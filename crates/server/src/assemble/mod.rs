@@ -100,7 +100,7 @@ pub async fn assemble_from(
     catalog.beat_node().await?;
     let limiter = stores::open_limiter(data, &config)?;
     let ingest = Ingest { parser, embedders: models.embedders.clone(), index: library.index.clone() };
-    let search = Search::new(library.index.clone(), models.embedders.clone(), models.reranker.clone())
+    let search = Search::new(library.index.clone(), models.embedders.clone(), models.rerankers.clone())
         .exact_to(config.index.exact_to);
     let quoting = Arc::new(Extractive::new(models.embedders.clone(), models.pickers.clone()));
     let chat = Chat::new(
@@ -159,12 +159,7 @@ pub async fn assemble_from(
         oidc: Provider::of(&config.oidc),
         failures: Failures::default(),
         assets: Assets::new(),
-        about: About::of(
-            data,
-            &models.embedders,
-            models.reranker.as_ref().map(|reranker| reranker.id()),
-            &config,
-        ),
+        about: About::of(data, &models.embedders, &models.rerankers, &config),
         config,
     });
     Ok(Assembled { app, ingest, _lock: lock })

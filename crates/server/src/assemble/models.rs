@@ -16,7 +16,9 @@ use engine::{
     Fault,
     chat::Pickers,
     embedders::{Embedders, Load, no_multilingual},
+    later,
     seams::{catalog::BoxLanguage, embedder::Embedder, reranker::Reranker},
+    search::Rerankers,
 };
 
 use crate::config::ModelSettings;
@@ -31,13 +33,16 @@ const ENGLISH: [&str; 2] = ["quire-embed-1", "quire-embed-2"];
 /// What models.multilingual names by itself. A program that does not carry it has none.
 const MULTILINGUAL: &str = "quire-multi-1";
 
+/// How a cross-encoder is loaded when it is first needed.
+type LoadReranker = later::Load<dyn Reranker>;
+
 /// The models that a server runs.
 #[derive(Clone)]
 pub struct Models {
     /// Make vectors.
     pub embedders: Embedders,
-    /// Reads query and passage together, where there is such a model.
-    pub reranker: Option<Arc<dyn Reranker>>,
+    /// Read query and passage together, where there are such models.
+    pub rerankers: Rerankers,
     /// Say whether a sentence answers a question, where there are such models.
     pub pickers: Pickers,
 }
@@ -60,17 +65,19 @@ impl Models {
         if !ENGLISH.contains(&settings.embedder.as_str()) {
             embedders = embedders.only_on_request();
         }
+        let rerankers = rerankers(settings, data, reranker, embedders.multilingual_id())?;
         let pickers = pickers(settings, data)?;
         tracing::info!(
             embedder = embedder.id(),
             multilingual = embedders.multilingual_id().unwrap_or("none"),
-            reranker = reranker.as_ref().map_or("none", |reranker| reranker.id()),
+            reranker = rerankers.usual().map_or("none", |usual| usual.id()),
+            multilingual_reranker = rerankers.multilingual_id().unwrap_or("none"),
             picker = pickers.english_id().unwrap_or("none"),
             multilingual_picker = pickers.multilingual_id().unwrap_or("none"),
             duration_ms = started.elapsed().as_millis() as u64,
             "Loaded the models"
         );
-        Ok(Models { embedders, reranker, pickers })
+        Ok(Models { embedders, rerankers, pickers })
     }
 
     /// The id of the embedder that the settings name and the length of its vectors, without loading it.
@@ -91,8 +98,9 @@ impl Models {
             named("embedder", &settings.embedder),
             ("embedder for other languages", describe_multilingual(settings, data)),
             named("reranker", &settings.reranker),
+            ("reranker for other languages", describe_later(settings, &settings.multilingual_reranker, data)),
             named("picker", &settings.picker),
-            ("picker for other languages", describe_multilingual_picker(settings, data)),
+            ("picker for other languages", describe_later(settings, &settings.multilingual_picker, data)),
         ]
     }
 }
@@ -202,37 +210,64 @@ fn reranker(settings: &ModelSettings, name: &str, data: &Path) -> Result<Arc<dyn
     Ok(Arc::new(RemoteReranker::new(remote).map_err(|fault| anyhow!(fault.cause))?))
 }
 
+/// The cross-encoders: the usual one, and how the one for boxes in many languages is loaded.
+fn rerankers(
+    settings: &ModelSettings,
+    data: &Path,
+    usual: Option<Arc<dyn Reranker>>,
+    multilingual: Option<&str>,
+) -> Result<Rerankers> {
+    // It knows many languages also where it is the embedder of all boxes.
+    let many = [MULTILINGUAL].into_iter().chain(multilingual).map(str::to_string).collect();
+    let rerankers = Rerankers::from(usual).apart_from(many);
+    let found = local_later(settings, "models.multilingual_reranker", &settings.multilingual_reranker, data)?;
+    Ok(match found {
+        Some((id, load)) => rerankers.with_multilingual(id, load),
+        None => rerankers,
+    })
+}
+
 /// The answer pickers: the one for English, and how the one for other languages is loaded.
 fn pickers(settings: &ModelSettings, data: &Path) -> Result<Pickers> {
     let english = load(&settings.picker, |name| picker(settings, name, data))?;
     let pickers = Pickers::new(english);
-    let name = &settings.multilingual_picker;
+    let found = local_later(settings, "models.multilingual_picker", &settings.multilingual_picker, data)?;
+    Ok(match found {
+        Some((id, load)) => pickers.with_multilingual(id, load),
+        None => pickers,
+    })
+}
+
+/// The id of a cross-encoder on this machine and how it is loaded; nothing where the setting is empty.
+fn local_later(
+    settings: &ModelSettings,
+    setting: &'static str,
+    name: &str,
+    data: &Path,
+) -> Result<Option<(String, LoadReranker)>> {
     let id = match place(settings, name) {
-        _ if name.is_empty() => return Ok(pickers),
-        Place::Remote(_) => bail!("models.multilingual_picker must be a model on this machine"),
-        Place::BuiltIn => name.clone(),
+        _ if name.is_empty() => return Ok(None),
+        Place::Remote(_) => bail!("{setting} must be a model on this machine"),
+        Place::BuiltIn => name.to_string(),
         Place::Folder(_) | Place::Nowhere => {
             let folder = folder(settings, name, data).and_then(|folder| Ok(Folder::open(&folder)?));
             folder.with_context(|| format!("cannot load the model `{name}`"))?.id
         }
     };
-    let (settings, name, data) = (settings.clone(), name.clone(), data.to_path_buf());
-    let later = move || {
+    let (settings, name, data) = (settings.clone(), name.to_string(), data.to_path_buf());
+    let load = move || {
         let started = Instant::now();
         let loaded = picker(&settings, &name, &data).map_err(|error| Fault::internal(error.to_string()))?;
         let duration_ms = started.elapsed().as_millis() as u64;
-        tracing::info!(picker = loaded.id(), duration_ms, "Loaded the answer picker for other languages");
+        tracing::info!(model = loaded.id(), duration_ms, "Loaded what {setting} names");
         Ok(loaded)
     };
-    Ok(pickers.with_multilingual(id, Arc::new(later)))
+    Ok(Some((id, Arc::new(load))))
 }
 
-fn describe_multilingual_picker(settings: &ModelSettings, data: &Path) -> Result<String> {
-    let name = settings.multilingual_picker.as_str();
+fn describe_later(settings: &ModelSettings, name: &str, data: &Path) -> Result<String> {
     match place(settings, name) {
-        Place::BuiltIn if !name.is_empty() => {
-            Ok(format!("{name}, built in; loaded when a question first needs it"))
-        }
+        Place::BuiltIn if !name.is_empty() => Ok(format!("{name}, built in; loaded when it is first needed")),
         _ => describe(settings, name, data),
     }
 }

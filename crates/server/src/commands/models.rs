@@ -63,6 +63,7 @@ fn in_use(settings: &ModelSettings) -> Vec<Entry> {
         ("embedder", settings.embedder.as_str()),
         ("reranker", settings.reranker.as_str()),
         ("embedder for other languages", multilingual),
+        ("reranker for other languages", settings.multilingual_reranker.as_str()),
         ("picker", settings.picker.as_str()),
         ("picker for other languages", settings.multilingual_picker.as_str()),
     ];

@@ -180,6 +180,8 @@ pub struct ModelSettings {
     pub multilingual: String,
     /// Name, folder or address of the reranker; empty: none.
     pub reranker: String,
+    /// Name or folder of the reranker for boxes in many languages; empty: none.
+    pub multilingual_reranker: String,
     /// Name or folder of the answer picker; empty: none.
     pub picker: String,
     /// Name or folder of the answer picker for languages other than English; empty: none.
@@ -209,6 +211,7 @@ impl fmt::Debug for ModelSettings {
             .field("dir", &self.dir)
             .field("embedder", &self.embedder)
             .field("reranker", &self.reranker)
+            .field("multilingual_reranker", &self.multilingual_reranker)
             .field("picker", &self.picker)
             .field("multilingual_picker", &self.multilingual_picker)
             .finish_non_exhaustive()
