@@ -2,13 +2,18 @@
 
 use std::arch::x86_64::*;
 
-use super::bytes::{self, COLUMNS, Dot, Steps, Weights};
+use super::bytes::{self, COLUMNS, Dot, Steps};
 use super::float::Kernels;
 use super::lanes::{self, Finish, LANES, Lanes, Room};
 use super::layers::Norm;
 
 /// Rows kept in registers: 6 × 2 sums, two weights and one value make 15 of the 16 registers.
 const ROWS: usize = 6;
+
+/// Inputs of an output that are multiplied together.
+const DEPTH: usize = 4;
+
+pub(crate) type Weights = bytes::Weights<COLUMNS, DEPTH>;
 
 /// For x86-64 processors since 2013.
 pub(crate) struct Avx2;
@@ -65,10 +70,14 @@ unsafe fn block<const ROWS: usize>(
     out
 }
 
-/// Pairs of products are added in 16 bits, which hold them only while activations keep to 7 bits.
-impl Dot for Avx2 {
-    const MOST: f32 = 127.0;
+/// How four pairs of bytes are multiplied and added to each of eight sums.
+trait Adds {
+    /// # Safety
+    /// The processor must have the instructions.
+    unsafe fn add(sums: __m256i, activations: __m256i, weights: __m256i) -> __m256i;
+}
 
+impl Adds for Avx2 {
     #[inline(always)]
     unsafe fn add(sums: __m256i, activations: __m256i, weights: __m256i) -> __m256i {
         // SAFETY: the caller vouches for AVX2.
@@ -79,21 +88,62 @@ impl Dot for Avx2 {
     }
 }
 
+/// Rows of bytes computed together on AVX2, whose sums of products take more registers.
+const FEWER_ROWS: usize = 4;
+
+/// Pairs of products are added in 16 bits, which hold them only while activations keep to 7 bits.
+impl Dot<DEPTH, FEWER_ROWS> for Avx2 {
+    const FIRST: f32 = 0.0;
+    const STEPS: f32 = 127.0;
+
+    #[inline(always)]
+    unsafe fn products(rows: *const u8, inputs: usize, panel: *const i8) -> [[i32; COLUMNS]; FEWER_ROWS] {
+        // SAFETY: the caller vouches for what the kernel wants.
+        unsafe { products::<Avx2, FEWER_ROWS>(rows, inputs, panel) }
+    }
+}
+
+/// `ROWS` rows against one panel.
+///
+/// # Safety
+/// As for [`Dot::products`].
+#[inline(always)]
+unsafe fn products<A: Adds, const ROWS: usize>(
+    rows: *const u8,
+    inputs: usize,
+    panel: *const i8,
+) -> [[i32; COLUMNS]; ROWS] {
+    // SAFETY: the caller vouches for the processor, and for what is read.
+    unsafe {
+        let mut sums = [[_mm256_setzero_si256(); 2]; ROWS];
+        for step in 0..inputs / DEPTH {
+            let left = _mm256_loadu_si256(panel.add(step * 64).cast());
+            let right = _mm256_loadu_si256(panel.add(step * 64 + 32).cast());
+            for (row, sums) in sums.iter_mut().enumerate() {
+                let four = rows.add(row * inputs + step * DEPTH).cast::<i32>().read_unaligned();
+                let values = _mm256_set1_epi32(four);
+                sums[0] = A::add(sums[0], values, left);
+                sums[1] = A::add(sums[1], values, right);
+            }
+        }
+        let mut out = [[0; COLUMNS]; ROWS];
+        for (out, sums) in out.iter_mut().zip(sums) {
+            _mm256_storeu_si256(out.as_mut_ptr().cast(), sums[0]);
+            _mm256_storeu_si256(out.as_mut_ptr().add(8).cast(), sums[1]);
+        }
+        out
+    }
+}
+
 impl Kernels for Avx2 {
-    type Weights = Weights<COLUMNS>;
+    type Weights = Weights;
     type Scratch = Steps;
 
     fn linear(input: &[f32], rows: usize, weights: &Self::Weights, finish: Finish<'_>, steps: &mut Steps) {
         #[target_feature(enable = "avx2,fma")]
-        fn run(
-            input: &[f32],
-            rows: usize,
-            weights: &Weights<COLUMNS>,
-            finish: Finish<'_>,
-            steps: &mut Steps,
-        ) {
+        fn run(input: &[f32], rows: usize, weights: &Weights, finish: Finish<'_>, steps: &mut Steps) {
             // SAFETY: compiled for what it takes, and called only where the processor has it.
-            unsafe { bytes::linear::<Avx2, 4>(input, rows, weights, finish, steps) }
+            unsafe { bytes::linear::<Avx2, DEPTH, FEWER_ROWS>(input, rows, weights, finish, steps) }
         }
         assert!(available());
         // SAFETY: the processor has both features.
@@ -137,9 +187,7 @@ impl Lanes for AvxVnni {
     }
 }
 
-impl Dot for AvxVnni {
-    const MOST: f32 = 255.0;
-
+impl Adds for AvxVnni {
     #[inline(always)]
     unsafe fn add(sums: __m256i, activations: __m256i, weights: __m256i) -> __m256i {
         // SAFETY: the caller vouches for AVX-VNNI.
@@ -147,21 +195,26 @@ impl Dot for AvxVnni {
     }
 }
 
+impl Dot<DEPTH, ROWS> for AvxVnni {
+    const FIRST: f32 = 0.0;
+    const STEPS: f32 = 255.0;
+
+    #[inline(always)]
+    unsafe fn products(rows: *const u8, inputs: usize, panel: *const i8) -> [[i32; COLUMNS]; ROWS] {
+        // SAFETY: the caller vouches for what the kernel wants.
+        unsafe { products::<AvxVnni, ROWS>(rows, inputs, panel) }
+    }
+}
+
 impl Kernels for AvxVnni {
-    type Weights = Weights<COLUMNS>;
+    type Weights = Weights;
     type Scratch = Steps;
 
     fn linear(input: &[f32], rows: usize, weights: &Self::Weights, finish: Finish<'_>, steps: &mut Steps) {
         #[target_feature(enable = "avx2,fma,avxvnni")]
-        fn run(
-            input: &[f32],
-            rows: usize,
-            weights: &Weights<COLUMNS>,
-            finish: Finish<'_>,
-            steps: &mut Steps,
-        ) {
+        fn run(input: &[f32], rows: usize, weights: &Weights, finish: Finish<'_>, steps: &mut Steps) {
             // SAFETY: compiled for what it takes, and called only where the processor has it.
-            unsafe { bytes::linear::<AvxVnni, ROWS>(input, rows, weights, finish, steps) }
+            unsafe { bytes::linear::<AvxVnni, DEPTH, ROWS>(input, rows, weights, finish, steps) }
         }
         assert!(vnni_available());
         // SAFETY: the processor has the features.

@@ -1,16 +1,15 @@
-//! Products in 8 bits: weights and activations as the kernels take them, and the product on 256-bit registers.
+//! Products in 8 bits: weights and activations as the kernels take them, and the product around those kernels.
 //!
 //! Weights are signed with one scale an output; activations are unsigned with one scale and offset a row, so that
-//! a single token's outliers cost only that token precision. The rest of the encoder stays in f32.
-
-use std::arch::x86_64::*;
+//! a single token's outliers cost only that token precision. Kernels that multiply only signed bytes take the same steps
+//! from -128 on. The rest of the encoder stays in f32.
 
 use super::aligned::Buffer;
 use super::lanes::{Finish, LANES, Lanes};
 use super::math;
 
-/// Weights as panels of `COLUMNS` outputs: within a panel four inputs of each output lie side by side.
-pub(crate) struct Weights<const COLUMNS: usize> {
+/// Weights as panels of `COLUMNS` outputs: within a panel `DEPTH` inputs of each output lie side by side.
+pub(crate) struct Weights<const COLUMNS: usize, const DEPTH: usize> {
     pub(super) panels: Buffer<i8>,
     /// What one step of each output's weights is worth.
     pub(super) scales: Vec<f32>,
@@ -20,7 +19,7 @@ pub(crate) struct Weights<const COLUMNS: usize> {
     pub(super) inputs: usize,
 }
 
-impl<const COLUMNS: usize> Weights<COLUMNS> {
+impl<const COLUMNS: usize, const DEPTH: usize> Weights<COLUMNS, DEPTH> {
     /// Packs `matrix`, one row of `inputs` an output.
     pub(crate) fn pack(matrix: &[f32], bias: Vec<f32>, inputs: usize) -> Self {
         let mut panels = Buffer::new(bias.len() * inputs);
@@ -30,7 +29,7 @@ impl<const COLUMNS: usize> Weights<COLUMNS> {
             let (scale, sum) = math::steps_of(weights, &mut steps);
             let panel = &mut panels[output / COLUMNS * COLUMNS * inputs..];
             for (input, &step) in steps.iter().enumerate() {
-                panel[input / 4 * 4 * COLUMNS + output % COLUMNS * 4 + input % 4] = step;
+                panel[input / DEPTH * DEPTH * COLUMNS + output % COLUMNS * DEPTH + input % DEPTH] = step;
             }
             scales.push(scale);
             sums.push(sum);
@@ -55,56 +54,57 @@ impl Steps {
         self.offsets.resize(rows, 0.0);
     }
 
-    /// Rounds each row to `most` steps between its least and its greatest value.
+    /// Rounds each row to steps of `D` between its least and its greatest value.
     #[inline(always)]
-    fn round(&mut self, input: &[f32], rows: usize, inputs: usize, most: f32) {
+    fn round<D: Dot<DEPTH, ROWS>, const DEPTH: usize, const ROWS: usize>(
+        &mut self,
+        input: &[f32],
+        rows: usize,
+        inputs: usize,
+    ) {
         for row in 0..rows {
             let values = &input[row * inputs..][..inputs];
-            let (mut least, mut greatest) = ([f32::MAX; LANES], [f32::MIN; LANES]);
-            for lanes in values.chunks_exact(LANES) {
-                for lane in 0..LANES {
-                    least[lane] = least[lane].min(lanes[lane]);
-                    greatest[lane] = greatest[lane].max(lanes[lane]);
-                }
-            }
-            let least = least.into_iter().fold(f32::MAX, f32::min);
-            let greatest = greatest.into_iter().fold(f32::MIN, f32::max);
-            let scale = math::step_between(least, greatest, most);
+            let (least, greatest) = D::range(values);
+            let scale = math::step_between(least, greatest, D::STEPS);
             self.scales[row] = scale;
-            self.offsets[row] = least;
+            self.offsets[row] = least - D::FIRST * scale;
             let factor = 1.0 / scale;
             let out = &mut self.values[row * inputs..][..inputs];
             for (out, value) in out.iter_mut().zip(values) {
-                *out = math::nearest_byte((value - least) * factor);
+                *out = math::nearest_byte((value - least) * factor, D::FIRST);
             }
         }
     }
 }
 
-/// Outputs computed together: two registers of eight sums.
+/// Outputs computed together: two registers of eight sums, or four of four.
 pub(crate) const COLUMNS: usize = LANES;
 
-/// How a processor adds products of bytes.
-pub(crate) trait Dot: Lanes {
-    /// The greatest step of an activation.
-    const MOST: f32;
+/// How a processor multiplies bytes: `DEPTH` inputs of an output at a time, and `ROWS` rows together.
+pub(crate) trait Dot<const DEPTH: usize, const ROWS: usize>: Lanes {
+    /// The least step of an activation: 0, or -128 where activations are signed.
+    const FIRST: f32;
 
-    /// Adds the products of four pairs of bytes to each of eight sums.
+    /// How many steps lie between the least and the greatest.
+    const STEPS: f32;
+
+    /// The products of `ROWS` rows of `inputs` bytes with one panel. `inputs` is a multiple of [`LANES`].
     ///
     /// # Safety
-    /// The processor must have the instructions.
-    unsafe fn add(sums: __m256i, activations: __m256i, weights: __m256i) -> __m256i;
+    /// The processor must have the instructions; `rows` must be readable for `ROWS` rows of `inputs` bytes, `panel` for
+    /// `inputs` × [`COLUMNS`].
+    unsafe fn products(rows: *const u8, inputs: usize, panel: *const i8) -> [[i32; COLUMNS]; ROWS];
 }
 
 /// `input × weights + bias`, finished as `finish` says. `inputs` must be a multiple of [`LANES`].
 ///
 /// # Safety
-/// The processor must have what `D` takes, and AVX2; only to be called in functions compiled for both.
+/// The processor must have what `D` takes; only to be called in functions compiled for it.
 #[inline(always)]
-pub(crate) unsafe fn linear<D: Dot, const ROWS: usize>(
+pub(crate) unsafe fn linear<D: Dot<DEPTH, ROWS>, const DEPTH: usize, const ROWS: usize>(
     input: &[f32],
     rows: usize,
-    weights: &Weights<COLUMNS>,
+    weights: &Weights<COLUMNS, DEPTH>,
     mut finish: Finish<'_>,
     steps: &mut Steps,
 ) {
@@ -112,7 +112,7 @@ pub(crate) unsafe fn linear<D: Dot, const ROWS: usize>(
     assert!(inputs.is_multiple_of(LANES) && outputs.is_multiple_of(COLUMNS));
     assert!(input.len() >= rows * inputs && weights.panels.len() == outputs * inputs);
     steps.reserve(rows, inputs, ROWS);
-    steps.round(input, rows, inputs, D::MOST);
+    steps.round::<D, DEPTH, ROWS>(input, rows, inputs);
     for (index, panel) in weights.panels.chunks_exact(COLUMNS * inputs).enumerate() {
         let columns = index * COLUMNS..(index + 1) * COLUMNS;
         let whole = |values: &[f32]| -> [f32; COLUMNS] {
@@ -121,8 +121,8 @@ pub(crate) unsafe fn linear<D: Dot, const ROWS: usize>(
         let (scales, sums, bias) = (whole(&weights.scales), whole(&weights.sums), whole(&weights.bias));
         for row in (0..rows).step_by(ROWS) {
             let group = &steps.values[row * inputs..][..ROWS * inputs];
-            // SAFETY: a group of rows and a panel are as long as `block` wants them.
-            let products = unsafe { block::<D, ROWS>(group.as_ptr(), inputs, panel.as_ptr()) };
+            // SAFETY: the caller vouches for the processor; a group of rows and a panel are as long as the kernel wants.
+            let products = unsafe { D::products(group.as_ptr(), inputs, panel.as_ptr()) };
             for (offset, products) in products.iter().enumerate().take(rows - row) {
                 let row = row + offset;
                 let (scale, offset) = (steps.scales[row], steps.offsets[row]);
@@ -134,37 +134,5 @@ pub(crate) unsafe fn linear<D: Dot, const ROWS: usize>(
                 finish.apply::<D>(row * outputs + index * COLUMNS, &values, &bias);
             }
         }
-    }
-}
-
-/// `ROWS` rows against one panel.
-///
-/// # Safety
-/// `rows` must be readable for `ROWS` rows of `inputs` bytes, `panel` for `inputs` × 16; the rest as for [`linear`].
-#[inline(always)]
-unsafe fn block<D: Dot, const ROWS: usize>(
-    rows: *const u8,
-    inputs: usize,
-    panel: *const i8,
-) -> [[i32; COLUMNS]; ROWS] {
-    // SAFETY: the caller vouches for the processor, and for what is read.
-    unsafe {
-        let mut sums = [[_mm256_setzero_si256(); 2]; ROWS];
-        for step in 0..inputs / 4 {
-            let left = _mm256_loadu_si256(panel.add(step * 64).cast());
-            let right = _mm256_loadu_si256(panel.add(step * 64 + 32).cast());
-            for (row, sums) in sums.iter_mut().enumerate() {
-                let four = rows.add(row * inputs + step * 4).cast::<i32>().read_unaligned();
-                let values = _mm256_set1_epi32(four);
-                sums[0] = D::add(sums[0], values, left);
-                sums[1] = D::add(sums[1], values, right);
-            }
-        }
-        let mut out = [[0; COLUMNS]; ROWS];
-        for (out, sums) in out.iter_mut().zip(sums) {
-            _mm256_storeu_si256(out.as_mut_ptr().cast(), sums[0]);
-            _mm256_storeu_si256(out.as_mut_ptr().add(8).cast(), sums[1]);
-        }
-        out
     }
 }

@@ -1,4 +1,4 @@
-//! The encoder for the paths that keep activations as rows of f32: portable, AVX2, and VNNI around its own products.
+//! The encoder for the paths that keep activations as rows of f32: portable, AVX2, NEON, and VNNI around its own products.
 
 use super::aligned::Buffer;
 use super::lanes::{self, Finish, LANES, Lanes, Matrix, Room};

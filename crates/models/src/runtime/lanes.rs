@@ -1,7 +1,8 @@
 //! Products, attention and normalisation in safe Rust over 16 lanes, written so that the compiler vectorises them.
 //!
 //! Everything here is `inline(always)` and generic over [`Lanes`] and the rows kept in registers: the portable path
-//! compiles it for the baseline processor, [`super::avx2`] once more for AVX2 around a product of its own.
+//! compiles it for the baseline processor, [`super::avx2`] once more for AVX2 and `super::neon` for NEON, each around a
+//! product of its own.
 
 use super::aligned::Buffer;
 use super::layers::Norm;
@@ -70,6 +71,19 @@ pub(crate) trait Lanes {
 
     /// Sums of `ROWS` rows of `input`, `stride` apart, with one panel.
     fn block<const ROWS: usize>(input: &[f32], stride: usize, panel: &[f32]) -> [[f32; LANES]; ROWS];
+
+    /// The least and the greatest of some values, a multiple of 16.
+    #[inline(always)]
+    fn range(values: &[f32]) -> (f32, f32) {
+        let (mut least, mut greatest) = ([f32::MAX; LANES], [f32::MIN; LANES]);
+        for lanes in values.chunks_exact(LANES) {
+            for lane in 0..LANES {
+                least[lane] = least[lane].min(lanes[lane]);
+                greatest[lane] = greatest[lane].max(lanes[lane]);
+            }
+        }
+        (fold(least, f32::min), fold(greatest, f32::max))
+    }
 }
 
 /// [`Lanes::block`] in plain Rust.
@@ -213,17 +227,24 @@ pub(crate) fn attend<L: Lanes, const ROWS: usize>(
     }
 }
 
+/// The lanes taken together in pairs: one after the other they would keep the compiler from vectorising what made them.
+#[inline(always)]
+fn fold(mut lanes: [f32; LANES], both: impl Fn(f32, f32) -> f32) -> f32 {
+    let mut half = LANES / 2;
+    while half > 0 {
+        for lane in 0..half {
+            lanes[lane] = both(lanes[lane], lanes[lane + half]);
+        }
+        half /= 2;
+    }
+    lanes[0]
+}
+
 /// Softmax in powers of two over the first `length` scores, a multiple of 16 in all; the others become zero.
 #[inline(always)]
 fn soften<L: Lanes>(row: &mut [f32], length: usize) {
     row[length..].fill(f32::MIN);
-    let mut most = [f32::MIN; LANES];
-    for lanes in row.chunks_exact(LANES) {
-        for (most, score) in most.iter_mut().zip(lanes) {
-            *most = most.max(*score);
-        }
-    }
-    let most = most.into_iter().fold(f32::MIN, f32::max);
+    let (_, most) = L::range(row);
     let mut sums = [0.0; LANES];
     for lanes in row.chunks_exact_mut(LANES) {
         for (sum, score) in sums.iter_mut().zip(lanes) {
@@ -231,7 +252,7 @@ fn soften<L: Lanes>(row: &mut [f32], length: usize) {
             *sum += *score;
         }
     }
-    let inverse = 1.0 / sums.iter().sum::<f32>();
+    let inverse = 1.0 / fold(sums, |a, b| a + b);
     row.iter_mut().for_each(|share| *share *= inverse);
 }
 
@@ -248,8 +269,8 @@ pub(crate) fn normalise<L: Lanes>(hidden: &mut [f32], norm: &Norm) {
                 squares[lane] = multiply_add::<L>(lanes[lane], lanes[lane], squares[lane]);
             }
         }
-        let mean = sums.iter().sum::<f32>() * share;
-        let variance = (squares.iter().sum::<f32>() * share - mean * mean).max(0.0);
+        let mean = fold(sums, |a, b| a + b) * share;
+        let variance = (fold(squares, |a, b| a + b) * share - mean * mean).max(0.0);
         let scale = 1.0 / (variance + norm.epsilon).sqrt();
         for ((value, gain), bias) in row.iter_mut().zip(&norm.gain).zip(&norm.bias) {
             *value = multiply_add::<L>((*value - mean) * scale, *gain, *bias);

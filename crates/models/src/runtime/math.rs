@@ -48,10 +48,10 @@ pub(crate) fn step_between(least: f32, greatest: f32, steps: f32) -> f32 {
     (greatest - least).max(f32::MIN_POSITIVE * 256.0) / steps
 }
 
-/// The whole number nearest to a value from 0 to 255.
+/// The whole number nearest to a value from 0 to 255, plus `first`: from -128 on it is a signed byte's bits.
 #[inline(always)]
-pub(crate) fn nearest_byte(value: f32) -> u8 {
-    (value + ROUND).to_bits() as u8
+pub(crate) fn nearest_byte(value: f32, first: f32) -> u8 {
+    (value + (ROUND + first)).to_bits() as u8
 }
 
 /// `a·b + c`: one instruction where the processor has it, two elsewhere (a library call would be far slower).

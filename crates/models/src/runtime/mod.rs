@@ -3,6 +3,7 @@
 //! - `amx`: 8-bit and bf16 tiles (Sapphire Rapids and later).
 //! - `vnni`: 8-bit products (AVX-512 with VNNI).
 //! - `avx2`: 8-bit products on 256-bit registers, with AVX-VNNI where the processor has it.
+//! - `neon`: 8-bit products on NEON, with the matrix instructions of I8MM where the processor has them.
 //! - `float::Portable`: f32 in plain Rust, for every other processor.
 //!
 //! Sequences are packed one after the other without padding: a batch costs its tokens, whatever their lengths.
@@ -15,13 +16,15 @@ mod aligned;
 mod amx;
 #[cfg(target_arch = "x86_64")]
 mod avx2;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod bytes;
 mod float;
 mod head;
 mod lanes;
 mod layers;
 mod math;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 #[cfg(test)]
 mod tests;
 #[cfg(target_arch = "x86_64")]
@@ -45,13 +48,18 @@ pub enum Path {
     AvxVnni,
     /// 8-bit products on AVX2.
     Avx2,
+    /// 8-bit products on NEON, by the matrix instructions of I8MM.
+    I8mm,
+    /// 8-bit products on NEON, by its dot products.
+    Dotprod,
     /// f32 in plain Rust.
     Portable,
 }
 
 impl Path {
     /// All paths, fastest first.
-    pub const ALL: [Path; 5] = [Path::Amx, Path::Vnni, Path::AvxVnni, Path::Avx2, Path::Portable];
+    pub const ALL: [Path; 7] =
+        [Path::Amx, Path::Vnni, Path::AvxVnni, Path::Avx2, Path::I8mm, Path::Dotprod, Path::Portable];
 
     /// The path's name, as shown and as configured.
     pub fn as_str(self) -> &'static str {
@@ -60,6 +68,8 @@ impl Path {
             Path::Vnni => "vnni",
             Path::AvxVnni => "avxvnni",
             Path::Avx2 => "avx2",
+            Path::I8mm => "i8mm",
+            Path::Dotprod => "dotprod",
             Path::Portable => "portable",
         }
     }
@@ -72,12 +82,24 @@ impl Path {
             Path::Vnni => vnni::available(),
             Path::AvxVnni => avx2::vnni_available(),
             Path::Avx2 => avx2::available(),
+            Path::I8mm | Path::Dotprod => false,
             Path::Portable => true,
         }
     }
 
     /// Whether this processor can take this path.
-    #[cfg(not(target_arch = "x86_64"))]
+    #[cfg(target_arch = "aarch64")]
+    pub fn available(self) -> bool {
+        match self {
+            Path::Amx | Path::Vnni | Path::AvxVnni | Path::Avx2 => false,
+            Path::I8mm => neon::i8mm_available(),
+            Path::Dotprod => neon::dotprod_available(),
+            Path::Portable => true,
+        }
+    }
+
+    /// Whether this processor can take this path.
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
     pub fn available(self) -> bool {
         self == Path::Portable
     }
@@ -88,7 +110,7 @@ impl Path {
         match self {
             Path::Amx => amx::fits(shape),
             Path::Vnni => vnni::fits(shape),
-            Path::AvxVnni | Path::Avx2 | Path::Portable => true,
+            Path::AvxVnni | Path::Avx2 | Path::I8mm | Path::Dotprod | Path::Portable => true,
         }
     }
 
@@ -119,9 +141,13 @@ enum Stack {
     #[cfg(target_arch = "x86_64")]
     Vnni(Vec<Layer<vnni::Weights>>),
     #[cfg(target_arch = "x86_64")]
-    AvxVnni(Vec<Layer<bytes::Weights<{ bytes::COLUMNS }>>>),
+    AvxVnni(Vec<Layer<avx2::Weights>>),
     #[cfg(target_arch = "x86_64")]
-    Avx2(Vec<Layer<bytes::Weights<{ bytes::COLUMNS }>>>),
+    Avx2(Vec<Layer<avx2::Weights>>),
+    #[cfg(target_arch = "aarch64")]
+    I8mm(Vec<Layer<neon::MatrixWeights>>),
+    #[cfg(target_arch = "aarch64")]
+    Dotprod(Vec<Layer<neon::DotWeights>>),
     Portable(Vec<Layer<lanes::Matrix>>),
 }
 
@@ -139,7 +165,7 @@ pub(crate) struct Scratch {
     hidden: Buffer<f32>,
     #[cfg(target_arch = "x86_64")]
     amx: amx::Scratch,
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     bytes: float::Scratch<bytes::Steps>,
     float: float::Scratch<()>,
 }
@@ -166,9 +192,13 @@ impl Network {
             #[cfg(target_arch = "x86_64")]
             Path::Vnni => Stack::Vnni(layers::load(checkpoint, &shape, vnni::Weights::pack)?),
             #[cfg(target_arch = "x86_64")]
-            Path::AvxVnni => Stack::AvxVnni(layers::load(checkpoint, &shape, bytes::Weights::pack)?),
+            Path::AvxVnni => Stack::AvxVnni(layers::load(checkpoint, &shape, avx2::Weights::pack)?),
             #[cfg(target_arch = "x86_64")]
-            Path::Avx2 => Stack::Avx2(layers::load(checkpoint, &shape, bytes::Weights::pack)?),
+            Path::Avx2 => Stack::Avx2(layers::load(checkpoint, &shape, avx2::Weights::pack)?),
+            #[cfg(target_arch = "aarch64")]
+            Path::I8mm => Stack::I8mm(layers::load(checkpoint, &shape, neon::MatrixWeights::pack)?),
+            #[cfg(target_arch = "aarch64")]
+            Path::Dotprod => Stack::Dotprod(layers::load(checkpoint, &shape, neon::DotWeights::pack)?),
             _ => Stack::Portable(layers::load(checkpoint, &shape, lanes::Matrix::pack)?),
         };
         checkpoint.forget_pages();
@@ -213,6 +243,14 @@ impl Network {
             #[cfg(target_arch = "x86_64")]
             Stack::Avx2(layers) => {
                 float::encode::<avx2::Avx2>(shape, norm, layers, &lengths, hidden, &mut scratch.bytes);
+            }
+            #[cfg(target_arch = "aarch64")]
+            Stack::I8mm(layers) => {
+                float::encode::<neon::I8mm>(shape, norm, layers, &lengths, hidden, &mut scratch.bytes);
+            }
+            #[cfg(target_arch = "aarch64")]
+            Stack::Dotprod(layers) => {
+                float::encode::<neon::Dotprod>(shape, norm, layers, &lengths, hidden, &mut scratch.bytes);
             }
             Stack::Portable(layers) => {
                 float::encode::<Portable>(shape, norm, layers, &lengths, hidden, &mut scratch.float);

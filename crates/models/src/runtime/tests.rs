@@ -174,7 +174,7 @@ fn cosine(a: &[f32], b: &[f32]) -> f32 {
 /// The least cosine that a path's hidden states may have with the reference's, token by token.
 fn tolerance(path: Path) -> f32 {
     match path {
-        Path::Amx | Path::Vnni | Path::AvxVnni => 0.995,
+        Path::Amx | Path::Vnni | Path::AvxVnni | Path::I8mm | Path::Dotprod => 0.995,
         // Activations in 7 bits.
         Path::Avx2 => 0.99,
         Path::Portable => 0.999_99,
@@ -200,6 +200,54 @@ fn agree(shape: &Shape, lengths: &[usize]) {
             let least = rows.map(|(a, b)| cosine(a, b)).fold(f32::MAX, f32::min);
             assert!(least > tolerance(path), "{path:?} {lengths:?}: {least}");
         }
+    }
+}
+
+/// Whether a kernel's products of bytes are what plain sums come to.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+fn multiplies_exactly<D: bytes::Dot<DEPTH, ROWS>, const DEPTH: usize, const ROWS: usize>() {
+    let mut random = StdRng::seed_from_u64(11);
+    for inputs in [16, 48, 384, 1536] {
+        // A weight of 127 in each output makes one step worth one.
+        let weight =
+            |at: usize| if at.is_multiple_of(inputs) { 127 } else { random.random_range(-127..=127) };
+        let matrix: Vec<i32> = (0..bytes::COLUMNS * inputs).map(weight).collect();
+        let floats: Vec<f32> = matrix.iter().map(|weight| *weight as f32).collect();
+        let packed =
+            bytes::Weights::<{ bytes::COLUMNS }, DEPTH>::pack(&floats, vec![0.0; bytes::COLUMNS], inputs);
+        let (first, steps) = (D::FIRST as i32, D::STEPS as i32);
+        let values: Vec<i32> =
+            (0..ROWS * inputs).map(|_| random.random_range(first..=first + steps)).collect();
+        let rows: Vec<u8> = values.iter().map(|value| *value as u8).collect();
+        // SAFETY: the caller asked whether the processor has the instructions; both are as long as they have to be.
+        let found = unsafe { D::products(rows.as_ptr(), inputs, packed.panels.as_ptr()) };
+        for (values, found) in values.chunks(inputs).zip(found) {
+            let dot = |weights: &[i32]| values.iter().zip(weights).map(|(a, b)| a * b).sum::<i32>();
+            let expected: Vec<i32> = matrix.chunks(inputs).map(dot).collect();
+            assert_eq!(found[..], expected, "{inputs} inputs");
+        }
+    }
+}
+
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn products_of_bytes_are_exact() {
+    if Path::Avx2.available() {
+        multiplies_exactly::<avx2::Avx2, _, _>();
+    }
+    if Path::AvxVnni.available() {
+        multiplies_exactly::<avx2::AvxVnni, _, _>();
+    }
+}
+
+#[test]
+#[cfg(target_arch = "aarch64")]
+fn products_of_bytes_are_exact() {
+    if Path::Dotprod.available() {
+        multiplies_exactly::<neon::Dotprod, _, _>();
+    }
+    if Path::I8mm.available() {
+        multiplies_exactly::<neon::I8mm, _, _>();
     }
 }
 
@@ -293,7 +341,8 @@ fn thread_seconds() -> f64 {
 fn speed() {
     let shape = Shape { layers: 6, width: 384, heads: 12, inner: 1536, positions: 512, epsilon: 1e-12 };
     let checkpoint = random_checkpoint(&shape, 50, 3);
-    let wanted = std::env::var("PATHS").unwrap_or_else(|_| "amx,vnni,avxvnni,avx2,portable".into());
+    let wanted =
+        std::env::var("PATHS").unwrap_or_else(|_| "amx,vnni,avxvnni,avx2,i8mm,dotprod,portable".into());
     let wanted = |path: &Path| path.available() && wanted.split(',').any(|name| name == path.as_str());
     for path in Path::ALL.into_iter().filter(wanted) {
         let network = Network::load(&checkpoint, shape.clone(), Some(path)).unwrap();
@@ -303,7 +352,7 @@ fn speed() {
             let packed: Vec<&Sequence> = sequences.iter().collect();
             let rounds = match path {
                 Path::Amx => 40,
-                Path::Vnni | Path::AvxVnni | Path::Avx2 => 10,
+                Path::Vnni | Path::AvxVnni | Path::Avx2 | Path::I8mm | Path::Dotprod => 10,
                 Path::Portable => 3,
             };
             let mut times: Vec<f64> = (0..rounds)

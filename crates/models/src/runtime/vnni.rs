@@ -19,7 +19,7 @@ const ROWS: usize = 6;
 /// For servers from Cascade Lake and Zen 4 on that lack AMX.
 pub(crate) struct Vnni;
 
-pub(crate) type Weights = bytes::Weights<COLUMNS>;
+pub(crate) type Weights = bytes::Weights<COLUMNS, 4>;
 
 pub(crate) fn available() -> bool {
     is_x86_feature_detected!("avx512f")
