@@ -24,7 +24,7 @@ def main():
     passages, asked = Tokens.of(tokens, texts, 254), Tokens.of(tokens, [query], 64)
     expected = vectors(encoder(f"{folder}/quire-embed-1"), passages, 256).cpu().numpy()
     logits = score(cross_encoder(f"{folder}/quire-rerank-1"), asked, np.zeros(50, int), passages, np.arange(50), 320)
-    for path in ("amx", "vnni", "avx2", "portable"):
+    for path in ("amx", "vnni", "avxvnni", "avx2", "i8mm", "dotprod", "portable"):
         options = argparse.Namespace(path=path, threads=2)
         try:
             found = np.array(Running("embedder", f"{folder}/quire-embed-1", options).ask(texts=texts, vectors=True)["vectors"])
