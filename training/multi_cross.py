@@ -4,14 +4,14 @@ Usage: python training/multi_cross.py data SETS DATA WORK         on a processor
        python training/multi_cross.py train WORK START OUT [--steps N | --seconds N] …
 SETS holds the original sets (README.md says which files) and XQuAD's own files, DATA the folder with training/. Trained on the English
 domains of DATA, on Italian, Japanese, Arabic and Chinese sets with marked answers, and on questions in one language about a text in
-another: every second article of XQuAD in English, Romanian, Turkish and Vietnamese. Judged by the questions of the other articles. Negatives
-are the nearest passages by START's own vectors. START is the folder of quire-multi-1, OUT gets the model as it ships.
+another: every second article of XQuAD in English, Romanian, Turkish and Vietnamese. Judged by every second question of the other
+articles, which quire-pick-multi-1 was asked in no language, so that --init may name it. Negatives are the nearest passages by START's
+own vectors. START is the folder of quire-multi-1, OUT gets the model as it ships.
 """
 import argparse
 import glob
 import json
 import lzma
-import os
 import random
 import sys
 
@@ -36,6 +36,7 @@ CROSSED = (("en", "es"), ("es", "en"), ("en", "zh"), ("zh", "en"), ("de", "es"))
 PAIR_TOKENS = 288
 NEAREST = 30  # passages that negatives are drawn from
 CANDIDATES = 20  # passages that are read again
+RECALLED = 100  # passages that scores are weighed among
 
 
 class Gathered:
@@ -77,20 +78,21 @@ def crossed(gathered, sets, rng):
 
 def gather(sets, data, work):
     gathered, judged = Gathered(), {}
-    held = set()
+    order = [qa["id"] for paragraph in squad_style(f"{sets}/xquad.en.json") for qa in paragraph["qas"]]
+    held, unseen = set(order), set(order[1::2])
     for language in JUDGED:
         numbered = [(at % 2, paragraph) for at, article in enumerate(articles(f"{sets}/xquad.{language}.json")) for paragraph in article]
-        held |= {qa["id"] for _, paragraph in numbered for qa in paragraph["qas"]}
         judged[language] = {"passages": [paragraph["context"].strip("\ufeff \n") for _, paragraph in numbered],
-                            "queries": [[qa["question"], at] for at, (odd, paragraph) in enumerate(numbered) if odd for qa in paragraph["qas"]]}
+                            "queries": [[qa["question"], at] for at, (odd, paragraph) in enumerate(numbered) if odd for qa in paragraph["qas"]
+                                        if qa["id"] in unseen]}
     crossed(gathered, sets, random.Random(1))
     shared = {line["id"]: line["text"] for line in text.read_lines(f"{data}/training/passages.jsonl.gz")}
     for query in text.read_lines(f"{data}/training/queries.jsonl.gz"):
         if query["set"] in ENGLISH:
             gathered.ask(query["set"], query["query"], [gathered.passage(shared[at]) for at in query["positives"]])
-    more = [("italian", f"{sets}/SQuAD_it-test.json"), ("arabic", f"{sets}/arcd-train.json")]
+    more = [("italian", f"{sets}/squad-it.json"), ("arabic", f"{sets}/arcd-train.json")]
     more += [("japanese", path) for path in sorted(glob.glob(f"{sets}/jaquad/*.json"))]
-    more += [("chinese", path) for path in sorted(glob.glob(f"{sets}/chinese/*.json"))]
+    more += [("chinese", f"{sets}/{name}.json") for name in ("drcd-dev", "drcd-test", "cmrc-dev")]
     for name, path in more:
         for paragraph in squad_style(path):
             if not any(qa["id"] in held for qa in paragraph["qas"]):
@@ -98,7 +100,7 @@ def gather(sets, data, work):
                 for qa in paragraph["qas"]:
                     gathered.ask(name, qa["question"], [place])
     log("passages", len(gathered.passages), "queries", len(gathered.queries))
-    with lzma.open(f"{work}/multi.json.xz", "wt", encoding="utf-8") as file:
+    with lzma.open(f"{work}/multi.json.xz", "wt", encoding="utf-8", preset=1) as file:
         json.dump({"passages": gathered.passages, "queries": gathered.queries, "judged": judged}, file, ensure_ascii=False)
 
 
@@ -155,6 +157,13 @@ def ndcg(ranks):
     return 100 * float(np.mean([1 / np.log2(rank + 2) if rank < 10 else 0.0 for rank in ranks]))
 
 
+def stretched(values, least):
+    """From 0 to 1 within the best of each row, but over no smaller range than this: as crates/engine/src/search/fuse.rs has it."""
+    best = np.sort(values, 1)[:, -RECALLED:]
+    low, high = best[:, :1], best[:, -1:]
+    return 1 - (high - values) / np.maximum(high - low, least)
+
+
 class Judged:
     """One set of XQuAD: which passages a search without the cross-encoder would have it read, and how it scores them."""
 
@@ -172,7 +181,7 @@ class Judged:
             best = torch.full((len(one), len(tokens)), -1.0, device=DEVICE)
             best.scatter_reduce_(1, owner.expand(len(one), -1), one @ whole_text.T, "amax")
             self.late[at] = best.mean(0).cpu().numpy()
-        both = self.vector + 1.5 * self.late
+        both = 0.4 * stretched(self.vector, 0.3) + 0.6 * stretched(self.late, 0.25)
         self.candidates = np.argsort(-both, axis=1)[:, :CANDIDATES]
         self.before = np.take_along_axis(both, self.candidates, 1)
 
@@ -197,9 +206,7 @@ def judge(network, judged, marks):
     means = []
     for name, one in judged.items():
         logits = one.read(network, marks)
-        chance = 1 / (1 + np.exp(-logits))
-        before = one.before - one.before.max(1, keepdims=True)
-        row = [ndcg(one.rank((1 - share) * before + share * chance)) for share in shares]
+        row = [ndcg(one.rank((1 - share) * one.before + share * stretched(logits, 8))) for share in shares]
         means.append(row)
         log(f"{name:6} vectors {ndcg(one.rank(np.take_along_axis(one.vector, one.candidates, 1))):.2f}  "
             + "  ".join(f"{share} {value:.2f}" for share, value in zip(shares, row)))
@@ -219,10 +226,14 @@ def train(options):
     embedder = Embedder(start, made)
     near = nearest(embedder, queries, asked, passages)
     log("negatives found")
-    judged = {language: Judged(embedder, made, found["judged"][language], found["judged"][language]) for language in JUDGED}
-    judged |= {f"{one}-{other}": Judged(embedder, made, found["judged"][other], found["judged"][one]) for one, other in CROSSED}
+    held = found["judged"]
+    judged = {language: Judged(embedder, made, one, one) for language, one in held.items()}
+    judged |= {f"{one}-{other}": Judged(embedder, made, held[other], held[one]) for one, other in CROSSED if one in held and other in held}
     log("candidates found")
-    network, waiting = CrossEncoder(start).to(DEVICE).train(), []
+    network, waiting = CrossEncoder(checkpoint(options.init or options.start)).to(DEVICE).train(), []
+    if options.init:
+        log("as it starts:")
+        judge(network, judged, marks)
 
     def epoch():
         kept = []

@@ -72,6 +72,16 @@ def picks(work):
         json.dump({"documents": documents, "questions": questions}, file)
 
 
+def many(work):
+    """A few sections and their headings in the form of multi_cross.py."""
+    passages = [passage["text"] for passage in text.read_lines(f"{work}/passages.jsonl.gz")][:12]
+    asked = [query["query"] for query in text.read_lines(f"{work}/queries.jsonl.gz")][:12]
+    queries = [{"set": "docs", "query": query, "right": [at], "also": []} for at, query in enumerate(asked)]
+    judged = {"en": {"passages": passages, "queries": [[query, at] for at, query in enumerate(asked[:3])]}}
+    with lzma.open(f"{work}/multi.json.xz", "wt", encoding="utf-8") as file:
+        json.dump({"passages": passages, "queries": queries, "judged": judged}, file)
+
+
 def teacher(path, width=48, layers=2):
     """Random weights in the teacher's form."""
     torch.manual_seed(1)
@@ -140,6 +150,8 @@ def main():
                          "--rate", 2e-4))
     # A new head learns little in so few steps: does it run, and export?
     step("train_pick", work, f"{ROOT}/models/quire-multi-1", f"{folder}/models/quire-pick-multi-1", "--many", "--share", 1, "--steps", 3, *few)
+    many(work)
+    step("multi_cross", "train", work, f"{ROOT}/models/quire-multi-1", f"{folder}/models/quire-rerank-multi-1", "--steps", 2, *few)
     step("export", start, f"{work}/late.st", f"{work}/cross.st", f"{folder}/models")
     agrees(f"{work}/late.st", f"{folder}/models", start)
     step("score", work, start, f"{folder}/models/quire-embed-1", f"{work}/staged")
