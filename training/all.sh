@@ -90,7 +90,7 @@ multilingual_picker() {
     [ -f "$work/picks.json.xz" ] || run pick_data.py "$SETS" "$DATA" "$work"
     run train_pick.py "$work" ../models/quire-multi-1 ../models/quire-pick-multi-1 --many --share 1 --rate 1.2e-4 --steps 4000
 }
-# Written and rehearsed, not yet trained: a cross-encoder for other languages, judged beside late interaction alone.
+# A cross-encoder for other languages, judged beside late interaction alone.
 multilingual_cross() {
     run multi_cross.py data "$SETS" "$DATA" "$work"
     run multi_cross.py train "$work" ../models/quire-multi-1 "$work/quire-rerank-multi-1" --init ../models/quire-pick-multi-1 --rate 6e-5 --seconds 270
