@@ -153,6 +153,28 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn the_cross_encoder_of_many_languages_that_ships_reads_across_languages() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/quire-rerank-multi-1");
+        let reranker = LocalReranker::load(&folder, &Options::default()).unwrap();
+        let passages = [
+            "Der Zug fährt täglich um neun Uhr von Gleis drei ab.",
+            "La garantía de la máquina dura tres años desde el día de la compra.",
+            "保修期为三年，从购买之日算起。",
+            "The library is closed on Mondays and on public holidays.",
+        ];
+        for (query, right) in [
+            ("How long is the warranty of the machine?", [1, 2]),
+            ("Wann fährt der Zug?", [0, 0]),
+            ("¿Qué día cierra la biblioteca?", [3, 3]),
+        ] {
+            let scores = reranker.score(query, passages.map(str::to_owned).to_vec()).await.unwrap();
+            let lowest = right.map(|at| scores[at]).into_iter().fold(f32::MAX, f32::min);
+            let others = (0..passages.len()).filter(|at| !right.contains(at)).map(|at| scores[at]);
+            assert!(others.fold(f32::MIN, f32::max) < lowest, "{query}: {scores:?}");
+        }
+    }
+
+    #[tokio::test]
     async fn a_long_passage_is_judged_by_its_best_window_and_a_long_query_refused() {
         let folder = model_folder(Numbers::F32);
         let reranker = LocalReranker::load(folder.path(), &Options::default()).unwrap();

@@ -14,8 +14,10 @@ use engine::{
     seams::{
         catalog::{ReindexAction, ReindexState},
         embedder::{Embedder, Embedding, Role},
-        weighing::{Share, Weighing},
+        reranker::Reranker,
+        weighing::Weighing,
     },
+    search::Rerankers,
 };
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -24,6 +26,8 @@ use server::{assemble::Models, reindex};
 use crate::support::{Answer, TestApp, roomy};
 
 const MULTI: &str = "quire-multi-1";
+/// The cross-encoder that reads what it found.
+const READER: &str = "quire-rerank-multi-1";
 
 /// Half a page of each.
 const ENGLISH: &str = "The warranty of the machine lasts for two years from the day on which it was delivered. Whoever \
@@ -43,8 +47,7 @@ struct Multilingual(Weighing);
 
 impl Multilingual {
     fn new() -> Self {
-        let none = Share { weight: 0.0, spread: 1.0 };
-        Multilingual(Weighing { cross: none, least_trust: 1.0, ..Weighing::USUAL })
+        Multilingual(Weighing { least_trust: 1.0, ..Weighing::USUAL })
     }
 }
 
@@ -83,11 +86,12 @@ async fn start() -> (TestApp, Arc<AtomicUsize>) {
         Ok(Arc::new(Multilingual::new()) as Arc<dyn Embedder>)
     });
     let embedders = Embedders::from(Arc::new(models::FakeEmbedder)).with_multilingual(MULTI.into(), load);
-    let models = Models {
-        embedders,
-        reranker: Some(Arc::new(models::FakeReranker)),
-        pickers: engine::chat::Pickers::default(),
-    };
+    let usual: Arc<dyn Reranker> = Arc::new(models::FakeReranker);
+    let reader = usual.clone();
+    let rerankers = Rerankers::from(Some(usual))
+        .apart_from(vec![MULTI.into()])
+        .with_multilingual(READER.into(), Arc::new(move || Ok(reader.clone())));
+    let models = Models { embedders, rerankers, pickers: engine::chat::Pickers::default() };
     let folder = Arc::new(tempfile::tempdir().unwrap());
     (TestApp::with_models(folder, roomy(), models).await, loads)
 }
@@ -140,7 +144,7 @@ async fn boxes_of_both_kinds_are_filled_searched_and_asked_together() {
     );
     let found = app.found(multi, &key, "How long is the warranty of the machine, in years?").await;
     assert_eq!(found["count"], 1);
-    assert_eq!(found["models"], json!([{"embedder": MULTI, "reranker": null}]), "late interaction alone");
+    assert_eq!(found["models"], json!([{"embedder": MULTI, "reranker": READER}]));
     assert!(found["documents"][0]["scores"]["rerank"].is_number(), "{found}");
     // Both at once: each hit with the score of its own model.
     let body = json!({"boxes": [english, multi], "query": "warranty of the machine", "explain": true});

@@ -208,7 +208,7 @@ async fn an_ordinary_reranked_search_costs_at_most_two_units() {
     let folder = Arc::new(tempfile::tempdir().unwrap());
     let models = assemble::Models {
         embedders: Arc::new(models::FakeEmbedder).into(),
-        reranker: Some(Arc::new(models::FakeReranker)),
+        rerankers: Some(Arc::new(models::FakeReranker) as Arc<dyn engine::seams::reranker::Reranker>).into(),
         pickers: engine::chat::Pickers::default(),
     };
     let app = TestApp::with_models(folder, roomy(), models).await;

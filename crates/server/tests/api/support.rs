@@ -158,8 +158,11 @@ impl TestApp {
         config: Config,
         embedders: Embedders,
     ) -> Self {
-        let models =
-            assemble::Models { embedders, reranker: None, pickers: engine::chat::Pickers::default() };
+        let models = assemble::Models {
+            embedders,
+            rerankers: Default::default(),
+            pickers: engine::chat::Pickers::default(),
+        };
         Self::with_models(folder, config, models).await
     }
 

@@ -502,7 +502,7 @@ async fn nobody_is_asked_where_nothing_was_found() {
 async fn settings_that_cannot_work_are_named_at_the_start() {
     let models = || server::assemble::Models {
         embedders: Arc::new(models::FakeEmbedder).into(),
-        reranker: None,
+        rerankers: Default::default(),
         pickers: engine::chat::Pickers::default(),
     };
     for (kind, url, model, named) in [
