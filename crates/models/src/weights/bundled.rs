@@ -134,7 +134,7 @@ mod tests {
         assert!(root.join("quire-multi-1/vocabulary.unigram").is_file());
         let embedders = ["quire-embed-1", "quire-embed-2", "quire-multi-1"];
         let readers = ["quire-rerank-multi-1", "quire-rerank-2", "quire-pick-1", "quire-pick-multi-1"];
-        assert_eq!(names().collect::<Vec<_>>(), [embedders, readers].concat());
+        assert_eq!(names().collect::<Vec<_>>(), [&embedders[..], &readers[..]].concat());
         let model = root.join("quire-embed-1");
         assert_eq!(differing(&model, "quire-embed-1"), None);
         fs::write(model.join("tokenizer.json"), "damaged").unwrap();
