@@ -163,14 +163,14 @@ mod tests {
             "The library is closed on Mondays and on public holidays.",
         ];
         for (query, right) in [
-            ("How long is the warranty of the machine?", [1, 2]),
-            ("Wann fährt der Zug?", [0, 0]),
-            ("¿Qué día cierra la biblioteca?", [3, 3]),
+            ("How long is the warranty of the machine?", 1),
+            ("Wann fährt der Zug?", 0),
+            ("保修期多长？", 2),
+            ("¿Qué día cierra la biblioteca?", 3),
         ] {
             let scores = reranker.score(query, passages.map(str::to_owned).to_vec()).await.unwrap();
-            let lowest = right.map(|at| scores[at]).into_iter().fold(f32::MAX, f32::min);
-            let others = (0..passages.len()).filter(|at| !right.contains(at)).map(|at| scores[at]);
-            assert!(others.fold(f32::MIN, f32::max) < lowest, "{query}: {scores:?}");
+            let others = (0..passages.len()).filter(|at| *at != right).map(|at| scores[at]);
+            assert!(others.fold(f32::MIN, f32::max) < scores[right], "{query}: {scores:?}");
         }
     }
 
