@@ -63,7 +63,7 @@ pub(super) async fn run(global: &Global, listen: Listen) -> Result<(), Fault> {
     let announce = |dashboard: &str| format!("\n{}\n", ready.clone().with("dashboard", dashboard).plain());
     let reading = new.then(|| *Writing::for_operator(sample.id).reading());
     let announcement = Announcement { url: &url, account: Some(user), reading, text: &announce };
-    serve::serve(&data, config, listener, announcement).await
+    Box::pin(serve::serve(&data, config, listener, announcement)).await
 }
 
 /// The quickstart account, created where there is none.

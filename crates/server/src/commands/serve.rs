@@ -53,7 +53,7 @@ pub(super) async fn run(global: &Global, listen: Listen) -> Result<(), Fault> {
     let announce =
         |dashboard: &str| format!("quire {} is listening on {url}\n{dashboard}", env!("CARGO_PKG_VERSION"));
     let announcement = Announcement { url: &url, account: None, reading: None, text: &announce };
-    serve(&data, config, listener, announcement).await
+    Box::pin(serve(&data, config, listener, announcement)).await
 }
 
 /// What is printed once all is ready.
