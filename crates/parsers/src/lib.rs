@@ -26,6 +26,7 @@ mod math;
 mod ocr;
 mod office;
 mod opendocument;
+mod packs;
 mod pages;
 mod pdf;
 mod picture;

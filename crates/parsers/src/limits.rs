@@ -4,7 +4,7 @@ use engine::seams::parser::ParseFailure;
 use serde::{Deserialize, Serialize};
 
 use crate::failure;
-use crate::ocr::packs;
+use crate::packs;
 use crate::programs::installed;
 
 /// The longest side of a drawn page, in pixels: a page may be a thousand times as high as it is wide.

@@ -1,6 +1,5 @@
 //! Reads text from pictures: with our own networks, or with the `tesseract` program where an operator wants it.
 
-pub(crate) mod packs;
 mod tesseract;
 
 use std::io::Cursor;

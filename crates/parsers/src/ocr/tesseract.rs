@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use engine::document::{Format, Page};
 
-use super::packs::{self, Packs};
 use super::{Unread, finished, wordless_page};
+use crate::packs::{self, Packs};
 use crate::placing::Placing;
 use crate::programs::{bounded_output, installed};
 use crate::{Limits, pages};

@@ -2,7 +2,7 @@
 
 /// The packs to read a picture with.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Packs {
+pub(crate) struct Packs {
     /// Those that are installed, as the program wants them: joined by `+`.
     pub usable: String,
     /// Those that are not.
@@ -11,7 +11,7 @@ pub(super) struct Packs {
 
 impl Packs {
     /// Divides what is wanted by what is installed. A program that does not say what it has is asked for everything.
-    pub(super) fn of(wanted: &str, installed: &[String]) -> Self {
+    pub(crate) fn of(wanted: &str, installed: &[String]) -> Self {
         let (usable, missing): (Vec<&str>, Vec<&str>) = wanted
             .split('+')
             .partition(|pack| installed.is_empty() || installed.iter().any(|have| have == pack));
@@ -22,7 +22,7 @@ impl Packs {
 }
 
 /// What a reader of the page should know about a pack that is missing.
-pub(super) fn warning(pack: &str) -> String {
+pub(crate) fn warning(pack: &str) -> String {
     let package = pack.replace('_', "-");
     format!(
         "tesseract's language pack `{pack}` is not installed (on Debian: tesseract-ocr-{package}), so text in that language may be wrong"
@@ -30,7 +30,7 @@ pub(super) fn warning(pack: &str) -> String {
 }
 
 /// The packs in what `tesseract --list-langs` says, below its heading.
-pub(super) fn listed(said: &str) -> Vec<String> {
+pub(crate) fn listed(said: &str) -> Vec<String> {
     said.lines().skip(1).map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect()
 }
 
