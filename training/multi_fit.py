@@ -156,13 +156,13 @@ def main():
     fusion.KEYWORD_SPREAD, fusion.SEMANTIC_SPREAD, fusion.SEMANTIC_WEIGHT = keyword, spread, weight
     options = argparse.Namespace(late_weight=late, late_spread=late_spread)
     weighing = {"semantic": {"weight": weight, "spread": spread}, "keyword_spread": keyword, "late": {"weight": late, "spread": late_spread},
-                "cross": {"weight": 0.0, "spread": 8.0}, "least_trust": 1.0}
+                "cross": {"weight": 0.3, "spread": 8.0}, "least_trust": 1.0}
     for stage in ("WITHOUT_LATE", "WITH_LATE"):
         answered, unanswered, tops = calibrate.gathered(held, stage, options)
         beta = calibrate.fit(*(np.concatenate([a, u]) for a, u in zip(answered, unanswered)))
         print(stage, calibrate.quality(beta, answered, tops))
         weighing[stage.lower()] = {name: round(float(value), 2) for name, value in zip(calibrate.NAMES, beta)}
-    weighing["with_cross"] = weighing["with_late"]
+    weighing["with_cross"] = weighing["with_late"]  # not fitted again with the cross-encoder
     with open(out, "w", encoding="utf-8") as file:
         json.dump({"weighing": weighing}, file, indent=2)
         file.write("\n")
