@@ -85,6 +85,11 @@ pub(super) fn of(stem: &str) -> Vec<String> {
     alike
 }
 
+/// A stem and those of words for the same thing.
+pub(super) fn with(stem: &str) -> Vec<String> {
+    std::iter::once(stem.to_string()).chain(of(stem)).collect()
+}
+
 /// A question in the words of the passages: what they call otherwise, they are asked for by their own word.
 pub(super) fn replaced(question: &str, there: &HashSet<String>) -> Option<String> {
     let mut said = question.to_string();

@@ -95,8 +95,8 @@ struct Extreme {
     end: End,
     /// Stems of what the column may be called where the question does not say: "cheapest" means a price.
     meant: Vec<String>,
-    /// Its other words.
-    words: Vec<String>,
+    /// Its other words, each with those for the same thing.
+    words: Vec<Vec<String>>,
 }
 
 /// A row that was found.
@@ -150,11 +150,10 @@ impl Extreme {
         };
         let (said, end, meant) = ASKING.iter().find(asked)?;
         let own: HashSet<String> = stems(said);
-        let mut words: Vec<String> = words::telling(question).into_iter().map(|word| word.stem).collect();
-        words.retain(|word| !own.contains(word) && !own.iter().any(|own| word.starts_with(own.as_str())));
-        let mut meant: Vec<String> =
-            words::telling(meant).into_iter().flat_map(|word| with_alike(&word.stem)).collect();
-        meant.dedup();
+        let mut words = words::telling(question);
+        words.retain(|word| !own.iter().any(|own| word.stem.starts_with(own.as_str())));
+        let words = words.iter().map(|word| alike::with(&word.stem)).collect();
+        let meant = words::telling(meant).iter().flat_map(|word| alike::with(&word.stem)).collect();
         Some(Extreme { end: *end, meant, words })
     }
 
@@ -165,12 +164,11 @@ impl Extreme {
         let names: Vec<HashSet<String>> = columns.iter().map(|name| stems(name)).collect();
         let column = self.column(&names)?;
         // What is neither the column nor around the table must stand in the rows: "in Frankfurt".
-        let known = |word: &&String| {
-            stands(word, &around)
-                || names.iter().any(|name| stands(word, name))
-                || stands(word, &stems(&table[0].row.table.title))
+        let title = stems(&table[0].row.table.title);
+        let known = |word: &&Vec<String>| {
+            stands(word, &around) || stands(word, &title) || names.iter().any(|name| stands(word, name))
         };
-        let narrowing: Vec<&String> = self.words.iter().filter(|word| !known(word)).collect();
+        let narrowing: Vec<&Vec<String>> = self.words.iter().filter(|word| !known(word)).collect();
         let fits = |found: &&Found| {
             let text = found.text(passages);
             let written = found.row.place(text).map(|place| stems(&text[place])).unwrap_or_default();
@@ -200,7 +198,7 @@ impl Extreme {
     /// The one column that the question names, or that its word for the end means.
     fn column(&self, names: &[HashSet<String>]) -> Option<usize> {
         let named = |at: &usize| self.words.iter().any(|word| stands(word, &names[*at]));
-        let meant = |at: &usize| self.meant.iter().any(|word| names[*at].contains(word));
+        let meant = |at: &usize| stands(&self.meant, &names[*at]);
         // The first names the rows.
         let one = |wanted: &dyn Fn(&usize) -> bool| {
             let mut found = (1..names.len()).filter(|at| wanted(at));
@@ -210,13 +208,9 @@ impl Extreme {
     }
 }
 
-fn with_alike(stem: &str) -> Vec<String> {
-    std::iter::once(stem.to_string()).chain(alike::of(stem)).collect()
-}
-
-/// Whether a word or one like it is among these.
-fn stands(word: &str, there: &HashSet<String>) -> bool {
-    with_alike(word).iter().any(|word| there.contains(word))
+/// Whether one of these words is there.
+fn stands(words: &[String], there: &HashSet<String>) -> bool {
+    words.iter().any(|word| there.contains(word))
 }
 
 /// The number of a cell, and what is written around it: its unit. A date counts as its digits.

@@ -244,7 +244,7 @@ impl<'a> Asked<'a> {
         Asked {
             weighed,
             kind: kind::asked(question),
-            counted: with_alike(kind::counted(question)),
+            counted: kind::counted(question).iter().flat_map(|stem| alike::with(stem)).collect(),
             ordinal: kind::ordinal(question),
             sought: kind::sought(question),
             named: Named::of(question),
@@ -542,11 +542,6 @@ impl AskedWord {
             0.0
         }
     }
-}
-
-/// Stems, and those of words for the same thing.
-fn with_alike(stems: Vec<String>) -> Vec<String> {
-    stems.into_iter().flat_map(|stem| std::iter::once(stem.clone()).chain(alike::of(&stem))).collect()
 }
 
 /// Whether a word only belongs to the form of the question: "how long", "wie lange", "took part".
