@@ -191,7 +191,10 @@ async fn read(
 ) -> Result<Result<Document, ParseFailure>, Fault> {
     let read = |done, total| progress.note(&progress.read, done, total);
     let original = library.blobs.local(&job.sha256).await?;
-    let languages = library.catalog.languages_of(&job.writing()).await?;
+    let languages = match ingest.parser.minds_languages() {
+        true => library.catalog.languages_of(&job.writing()).await?,
+        false => Vec::new(),
+    };
     Ok(ingest.read(original.path(), job.name.as_str(), &languages, &read).await)
 }
 

@@ -60,6 +60,9 @@ pub trait Parser: Send + Sync {
         progress: Progress<'_>,
     ) -> Result<Document, ParseFailure>;
 
+    /// Whether what it reads depends on the languages of a box; where it does not, nobody need look them up.
+    fn minds_languages(&self) -> bool;
+
     /// Draws a page of the file at `path`, as a PNG. Only PDFs and pictures have pages that can be drawn.
     async fn draw(&self, path: &Path, name: &str, drawing: Drawing) -> Result<Vec<u8>, ParseFailure>;
 }

@@ -157,6 +157,10 @@ impl Parser for ChildParser {
         self.converse(path, name, &limits, progress, &mut conversation).await
     }
 
+    fn minds_languages(&self) -> bool {
+        self.limits.ocr.here() == Ocr::Tesseract
+    }
+
     async fn draw(&self, path: &Path, name: &str, drawing: Drawing) -> Result<Vec<u8>, ParseFailure> {
         /// Somebody waits for it: an ordinary page takes a tenth of a second.
         const SECONDS: f64 = 15.0;
