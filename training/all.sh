@@ -80,10 +80,21 @@ export_models() {
     run calibrate.py "$work/scores_all" --draw ../docs/calibration.svg
 }
 
-# The answer picker, from the cross-encoder that ships. SETS holds the sets with marked answers (README.md).
+# The answer picker: a teacher as large as the cross-encoder's, then a student of it that starts from the cross-encoder that ships, to be
+# judged, and the same with the judged sets too, to ship. SETS holds the sets with marked answers (README.md).
 picker() {
+    [ -f "$work/teacher.st" ] || run prepare_teacher.py "$MPNET" "$work/teacher.st"
     run pick_data.py "$SETS" "$DATA" "$work"
-    run train_pick.py "$work" ../models/quire-rerank-1 ../models/quire-pick-1 --judge-start --steps 3239
+    run train_pick.py "$work" ../models/quire-rerank-2 "$work/pick_teacher.st" --teacher "$work/teacher.st" --rate 4e-5 --steps 1356
+    run teach_pick.py "$work" ../models/quire-rerank-2 "$work/pick_teacher.st" "$work/picks_taught.npz"
+    student() { run train_pick.py "$work" ../models/quire-rerank-2 "$1" --taught "$work/picks_taught.npz" --share 1 --rate 1e-4 "${@:2}"; }
+    student "$work/quire-pick-judged" --steps 4607
+    student ../models/quire-pick-2 --steps 4646 --all
+}
+# The one before, without a teacher.
+untaught_picker() {
+    [ -f "$work/picks.json.xz" ] || run pick_data.py "$SETS" "$DATA" "$work"
+    run train_pick.py "$work" ../models/quire-rerank-1 "$work/quire-pick-1" --judge-start --steps 3239
 }
 # The one for other languages, from the embedder of a hundred languages; after pick_data.py.
 multilingual_picker() {

@@ -5,7 +5,7 @@ SETS holds the original sets with their marked answers (README.md says which fil
 OUT/picks.json.xz: documents as [title, units], questions as {set, question, right: [[document, unit], …], doubtful, near: [documents]}.
 A unit is [what it says, what stands before it, what stands after it]; `wrong` are the likeliest wrong units of near documents. A unit that holds the words of an answer without being
 known to answer is doubtful: neither right nor wrong. A question without right units is one that its documents do not answer.
-The sets in train_pick.py's MULTILINGUAL are for the multilingual picker alone; leaving them out leaves the others as they are.
+The sets in train_pick.py's UNMARKED have no marks and are for a teacher to mark; those in MULTILINGUAL are for the multilingual picker alone; leaving them out leaves the others as they are.
 """
 import csv
 import glob
@@ -26,6 +26,8 @@ ABBREVIATIONS = set("al approx art bzw ca cf co corp dept dr ed eg eq est etc fi
 NEAR = 6  # other documents of a question
 WRONG = 10  # their units that are kept
 CHINESE = 3_000
+MEDQUAD = 3_500
+UNMARKED = 3_500
 JAPANESE = 4_000
 
 
@@ -209,12 +211,21 @@ def medquad(builder, passages, queries, rng):
     """No answers are marked, but each passage is an answer, and says what it is about in the first sentence."""
     chosen = [query for query in queries if query["set"] == "medquad"]
     rng.shuffle(chosen)
-    for query in chosen[:3500]:
+    for query in chosen[:MEDQUAD]:
         document = builder.prose("", passages[query["positives"][0]]["text"][:1500])
         first = builder.documents[document][1][:1]
         if first and len(content_words(query["query"]) & content_words(first[0][0])) > 0 and len(first[0][0]) > 30:
             rest = [[document, at] for at in range(1, len(builder.documents[document][1]))]
             builder.ask("medquad", query["query"], document, [[document, 0]], rest, group=str(document % 20))
+    return chosen[MEDQUAD:]
+
+
+def unmarked(builder, passages, queries):
+    """Questions and the sentences that may answer them, for a teacher to say which do: by the name of their set."""
+    for name, found in queries.items():
+        for query in random.Random(1).sample(found, min(len(found), UNMARKED)):
+            document = builder.prose("", passages[query["positives"][0]]["text"][:1500])
+            builder.ask(name, query["query"], document, [], group=str(document % 20))
 
 
 def cuad(builder, passages, queries, rng):
@@ -474,7 +485,7 @@ def main():
         squad_style(builder, name, f"{sets}/{path}.json")
     qed(builder, sets)
     passages, queries = shared(data)
-    medquad(builder, passages, queries, rng)
+    rest = medquad(builder, passages, queries, rng)
     cuad(builder, passages, queries, rng)
     wiki_tables(builder, sets, rng)
     lookups(builder, sets, rng)
@@ -491,6 +502,7 @@ def main():
     pubmedqa(builder, passages, queries)
     more_languages(builder, sets, judged, rng)
     more_judged(builder, sets, odd)
+    unmarked(builder, passages, {"medquad_more": rest, "pubmedqa_parts": [query for query in queries if query["set"] == "pubmedqa"]})
     add_near(builder)
     add_wrong(builder)
     builder.forget_unused()

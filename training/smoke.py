@@ -146,8 +146,11 @@ def main():
     falls("late interaction", step("train_late", work, start, f"{work}/taught.npz", f"{work}/late.st", "--steps", 9, "--batch", 6,
                                    "--list", 4, "--rate", 3e-5))
     picks(work)
-    falls("picker", step("train_pick", work, f"{ROOT}/models/quire-rerank-1", f"{folder}/models/quire-pick-1", "--steps", 30, *few,
-                         "--rate", 2e-4))
+    cross = f"{ROOT}/models/quire-rerank-1"
+    step("train_pick", work, cross, f"{work}/pick_teacher.st", "--teacher", f"{work}/teacher.st", "--steps", 3, *few)
+    step("teach_pick", work, cross, f"{work}/pick_teacher.st", f"{work}/picks_taught.npz")
+    step("train_pick", work, cross, f"{folder}/models/quire-pick-2", "--taught", f"{work}/picks_taught.npz", "--all", "--steps", 3, *few)
+    falls("picker", step("train_pick", work, cross, f"{folder}/models/quire-pick-1", "--steps", 30, *few, "--rate", 2e-4))
     # A new head learns little in so few steps: does it run, and export?
     step("train_pick", work, f"{ROOT}/models/quire-multi-1", f"{folder}/models/quire-pick-multi-1", "--many", "--share", 1, "--steps", 3, *few)
     many(work)

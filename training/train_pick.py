@@ -1,12 +1,17 @@
 """Trains the answer picker: of the sentences and rows that may answer a question, the one that does, or none.
 
-Usage: python training/train_pick.py WORK START OUT [--steps N | --seconds N] [--share S] [--many] …
+Usage: python training/train_pick.py WORK START OUT [--steps N | --seconds N] [--share S] [--many] [--taught TAUGHT] [--all] …
+       python training/train_pick.py WORK START TEACHER --teacher CHECKPOINT …
        python training/train_pick.py WORK START --judge
 WORK holds what pick_data.py wrote, START is the folder of the cross-encoder to go on from, or of an embedder, which gets a new head.
+With --teacher a larger network is trained from CHECKPOINT instead, which reads START's tokens; TEACHER is then a checkpoint, and
+teach_pick.py writes its logits for --taught. Those are followed more than the marks; questions whose answers nobody marked
+have nothing else to be learnt from.
 Softmax over a list and "none of them", whose logit is 0, so that saying nothing is one of the choices; beside it binary loss for
 every candidate. Every twentieth group of a trained set is held out, with its article in other languages; the sets in JUDGED are never
 trained on, those in MULTILINGUAL only with --many. In the end the weights are put between START's and the trained ones (--share), which
-keeps more of what START knew of other domains. OUT gets the model as it ships, and WORK a file .npz named like it with the
+keeps more of what START knew of other domains. With --all the sets in JUDGED are learnt from too, but XQuAD's: to ship, once the
+same has been judged without them. OUT gets the model as it ships, and WORK a file .npz named like it with the
 logits of all candidates of the judged and held-out questions. --judge only judges START, a picker.
 """
 import argparse
@@ -24,17 +29,21 @@ import torch.nn.functional as F
 from common import checkpoint, log, settings
 from descent import add_arguments, descend
 from export import shipped, whole, write
-from model import DEVICE, CrossEncoder, dense
+from model import DEVICE, CrossEncoder, dense, save
 from tokens import CLS, SEP, Tokens, by_budget, pairs, tokenizer
 
 JUDGED = ("xquad", "tatqa", "covidqa", "policyqa", "xquad_crossed", *(f"xquad_{language}" for language in "en es zh ar ru el hi th".split()))
 MULTILINGUAL = ("italian", "japanese", "arabic", "chinese", "crossed")
+XQUAD = tuple(name for name in JUDGED if name.startswith("xquad"))
+UNMARKED = ("medquad_more", "pubmedqa_parts")  # only a teacher knows their answers
 SAID_AGAIN = ("italian", "chinese", "crossed")  # articles of other sets: what is held out there is held out here
 TIMES = {"tables": 3, "fetaqa": 2, "qed": 2, "medquad": 0.6, "es": 0.7, "zh": 0.8, "italian": 0.3, "chinese": 0.5, "crossed": 0.7}  # in an epoch; 1 otherwise
 MARK = " ‖ "  # between a sentence and what stands around it; crates/engine/src/chat/extract/judge.rs writes the same
 BEFORE, AFTER = 24, 14  # words of the neighbours
 PAIR_TOKENS = 224
 MOST_TOKENS = 256
+FOLLOWED = 0.6  # how much a teacher's logits count beside the marks
+FAR = -9.0  # a teacher's logit of what it did not read: units of anywhere
 NONE = 0.2  # share of answerable questions that are asked without their answer
 
 
@@ -82,14 +91,15 @@ class Picks:
 class Lists:
     """Draws lists: the right unit first, or -1 in its place where there is none."""
 
-    def __init__(self, picks, count, seed, many=False):
-        self.picks, self.count, self.rng, self.waiting = picks, count, random.Random(seed), []
-        self.left_out = JUDGED if many else JUDGED + MULTILINGUAL
+    def __init__(self, picks, count, options):
+        self.picks, self.count, self.rng, self.waiting = picks, count, random.Random(options.seed), []
+        self.left_out = (XQUAD if options.all else JUDGED) + (() if options.many else MULTILINGUAL) + (() if options.taught else UNMARKED)
 
     def epoch(self):
         rng, kept = self.rng, []
         for at, question in enumerate(self.picks.questions):
-            if question["set"] in self.left_out or self.picks.article(question) in self.picks.kept_back:
+            kept_back = question["set"] not in JUDGED and self.picks.article(question) in self.picks.kept_back
+            if question["set"] in self.left_out or kept_back:
                 continue
             times = TIMES.get(question["set"], 1)
             kept += [at] * (int(times) + (rng.random() < times - int(times)))
@@ -105,7 +115,8 @@ class Lists:
     def drawn(self, question):
         rng, room = self.rng, self.count - 1
         first = -1 if not question["right"] or rng.random() < NONE else rng.choice(question["right"])
-        beside = rng.sample(question["beside"], min(len(question["beside"]), room * 2 // 3))
+        beside = question.get("scored", question["beside"])
+        beside = rng.sample(beside, min(len(beside), room * 2 // 3))
         wrong = question["wrong"][:room]
         others = beside + rng.sample(wrong, min(len(wrong), room - len(beside)))
         while len(others) < room:  # of anywhere
@@ -113,14 +124,35 @@ class Lists:
         return [first, *others]
 
 
-def loss_of(scores, there):
-    """`there`: whether the first of each list is a candidate at all."""
-    null = torch.zeros_like(scores[:, :1])
-    choices = torch.cat([null, scores.masked_fill(~there, -1e4)], 1)
-    choice = F.cross_entropy(choices, there[:, 0].long())
+class Taught:
+    """A teacher's logits of the units that each question may be asked beside."""
+
+    def __init__(self, path):
+        found = np.load(path)
+        places = zip(found["question"].tolist(), found["unit"].tolist())
+        self.scores = dict(zip(places, found["score"].tolist()))
+
+    def of(self, taken, drawn):
+        return np.array([[self.scores.get((question, unit), FAR) for unit in units] for question, units in zip(taken, drawn.tolist())],
+                        np.float32)
+
+
+def choices(scores, there):
+    """None of them, or one."""
+    return torch.cat([torch.zeros_like(scores[:, :1]), scores.masked_fill(~there, -1e4)], 1)
+
+
+def loss_of(scores, there, marked, taught=None):
+    """`there`: whether the first of each list is a candidate at all; `marked`: whether somebody said what is right."""
     wanted = torch.zeros_like(scores)
     wanted[:, 0] = 1
-    return choice + 0.5 * F.binary_cross_entropy_with_logits(scores, wanted, there.float())
+    binary = lambda wanted: (F.binary_cross_entropy_with_logits(scores, wanted, reduction="none") * there).mean(1)
+    hard = F.cross_entropy(choices(scores, there), there[:, 0].long(), reduction="none") + 0.5 * binary(wanted)
+    if taught is None:
+        return hard.mean()
+    follow = F.kl_div(F.log_softmax(choices(scores, there), 1), F.softmax(choices(taught, there), 1), reduction="none").sum(1)
+    follow = follow + 0.5 * binary(taught.sigmoid())
+    return (FOLLOWED * follow + (1 - FOLLOWED) * hard * marked).mean()
 
 
 @torch.no_grad()
@@ -177,12 +209,15 @@ def main():
         arguments.add_argument(name, nargs="?" if name == "out" else None)
     arguments.add_argument("--share", type=float, default=0.6, help="of what was trained; the rest is START's")
     arguments.add_argument("--many", action="store_true", help="learn from the sets in many languages, too")
+    arguments.add_argument("--taught", help="what teach_pick.py wrote")
+    arguments.add_argument("--teacher", help="train this checkpoint instead")
+    arguments.add_argument("--all", action="store_true", help="learn from the judged sets, too, but XQuAD's")
     arguments.add_argument("--judge", action="store_true", help="judge START and do nothing else")
     arguments.add_argument("--judge-start", action="store_true", help="judge the cross-encoder that training starts from, too")
     add_arguments(arguments, rate=6e-5, batch=64, length=10, seed=1)
     options = arguments.parse_args()
     torch.manual_seed(options.seed)
-    start = checkpoint(options.start)
+    start = checkpoint(options.teacher or options.start)
     picks = Picks(options.work, options.start)
     log("questions", len(picks.questions), "units", len(picks.units.lengths), "tokens", int(picks.units.lengths.sum()))
     network = CrossEncoder(start).to(DEVICE).train()
@@ -190,7 +225,10 @@ def main():
         judge(network, picks)
     if options.judge:
         return
-    lists = Lists(picks, options.list, options.seed, options.many)
+    lists, taught = Lists(picks, options.list, options), Taught(options.taught) if options.taught else None
+    if taught:
+        for at, question in enumerate(picks.questions):
+            question["scored"] = [unit for unit in question["beside"] if (at, unit) in taught.scores]
     log("lists in an epoch", len(lists.epoch()))
 
     def next_loss():
@@ -198,9 +236,15 @@ def main():
         there = torch.as_tensor(drawn >= 0).to(DEVICE)
         packed = pairs(picks.asked, np.repeat(taken, options.list), picks.units, drawn.clip(0).ravel(), PAIR_TOKENS, picks.marks)
         scores = network(packed).view(len(taken), options.list)
-        return loss_of(scores, there), lambda: f"right {((scores.argmax(1) == 0) & there[:, 0]).float().sum().item() / max(1, there[:, 0].sum().item()):.2f}"
+        marked = torch.tensor([picks.questions[at]["set"] not in UNMARKED for at in taken]).to(DEVICE)
+        followed = torch.as_tensor(taught.of(taken, drawn)).to(DEVICE) if taught else None
+        return loss_of(scores, there, marked, followed), lambda: f"right {((scores.argmax(1) == 0) & there[:, 0]).float().sum().item() / max(1, there[:, 0].sum().item()):.2f}"
 
     descend(network, options, next_loss)
+    if options.teacher:
+        save(network, start, options.out)
+        judge(network, picks)
+        return
     tables = {name: value for name, value in start.items() if name.startswith("embeddings.")}
     trained = {name: value.cpu() for name, value in network.named().items()}
     mixed = {**tables, **{name: options.share * value + (1 - options.share) * dense(start, name) if options.share < 1 else value

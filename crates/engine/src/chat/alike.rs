@@ -53,11 +53,11 @@ const GROUPS: &[&str] = &[
     "decrease decreased fall fell fallen drop dropped decline declined gesunken fiel rückgang disminuyó cayó baissé baisse caiu diminuiu calato diminuito",
     "battery batteries accumulator akku batterie batería baterías pile bateria baterias batteria",
     "return returns refund refunded rückgabe erstattung devolución reembolso retour remboursement devolução restituzione rimborso",
-    "cancel cancelled cancellation terminate termination kündigen kündigung stornierung cancelar cancelación résilier résiliation annulation cancelamento rescisão disdetta annullamento",
+    "cancel cancelled cancellation terminate termination quit kündigen kündigung stornierung cancelar cancelación résilier résiliation annulation cancelamento rescisão disdetta annullamento",
     "repair repairs repaired fix fixed reparatur repariert reparación réparation réparé reparação riparazione",
     "meeting minutes sitzung besprechung protokoll reunión réunion reunião riunione",
     "author wrote written autor verfasser verfasst escribió autora auteur écrit escreveu escrito autore scritto",
-    "supplier suppliers vendor vendors provider lieferant proveedor fournisseur fornecedor fornitore",
+    "supplier suppliers supply supplies supplied vendor vendors provider lieferant proveedor fournisseur fornecedor fornitore",
     "temperature temperatur temperatura température degrees grad grados degrés graus gradi celsius",
     "fund funded funding finance financed financing paid sponsor sponsored finanziert bezahlt financiado financió financé financiou finanziato",
     "study trial experiment survey research studie versuch untersuchung estudio ensayo étude essai estudo studio",
@@ -67,8 +67,26 @@ const GROUPS: &[&str] = &[
     "stock inventory hand bestand lager existencias inventario stocks estoque scorte",
     "email mail e-mail correo courriel",
     "penalty fine fines strafe bußgeld multa sanción amende multas sanzione",
+    "url uri link links website webpage address adresse dirección enlace adresse lien endereço indirizzo",
+    "available availability uptime verfügbar verfügbarkeit disponible disponibilidad disponibilité disponível disponibilidade disponibile disponibilità",
+    "dispose disposal discard rid throw thrown collected collection entsorgen entsorgung wegwerfen eliminar desechar jeter éliminer descartar smaltire smaltimento",
+    "noise noisy loud loudness decibel decibels lärm laut lautstärke geräusch ruido ruidoso bruit bruyant ruído rumore",
     "approve approved approval genehmigt beschlossen aprobó aprobado approuvé approbation aprovou aprovado approvato",
     "train bus car vehicle fahrzeug auto coche vehículo voiture véhicule carro veículo auto veicolo",
+];
+
+/// What is written short in questions and in full in documents.
+const WRITTEN_OUT: &[(&str, &str)] = &[
+    ("ceo", "chief executive officer"),
+    ("cfo", "chief financial officer"),
+    ("coo", "chief operating officer"),
+    ("cto", "chief technology officer"),
+    ("hr", "human resources"),
+    ("kpi", "key performance indicator"),
+    ("nda", "non-disclosure agreement"),
+    ("pto", "paid time off"),
+    ("sla", "service level agreement"),
+    ("vat", "value added tax"),
 ];
 
 /// The stems of words for the same thing as this stem, itself left out.
@@ -112,6 +130,11 @@ pub(super) fn expanded(question: &str) -> Option<String> {
     const MOST: usize = 8;
     let asked = words::telling(question);
     let mut more: Vec<&str> = Vec::new();
+    for (short, whole) in WRITTEN_OUT {
+        if asked.iter().any(|word| word.text.eq_ignore_ascii_case(short)) {
+            more.extend(whole.split(' '));
+        }
+    }
     for group in GROUPS {
         let known: Vec<&str> = group.split(' ').collect();
         if asked.iter().any(|word| known.iter().any(|known| words::stem(known) == word.stem)) {
@@ -136,6 +159,7 @@ mod tests {
         assert!(alike("weigh", "weight") && alike("cuesta", "price") && alike("Garantie", "warranty"));
         assert!(!alike("duck", "revenue") && of("duck").is_empty());
         assert!(expanded("How many people does it employ?").unwrap().contains("workforce"));
+        assert_eq!(expanded("Who is the CFO?").as_deref(), Some("Who is the CFO? chief financial officer"));
         assert_eq!(expanded("Where do ducks nest?"), None);
         let there = HashSet::from([words::stem("revenue"), words::stem("acme")]);
         let said = replaced("What was Acme's turnover in 2023?", &there);

@@ -110,10 +110,22 @@ impl Found {
         &passages[self.passage].chunk.text
     }
 
+    /// The columns that name the row: the first, and where that is a code, the first that is none.
+    fn names(&self, column: usize, text: &str) -> Vec<usize> {
+        let is_code =
+            |at: &usize| self.row.cell(text, *at).contains(|character: char| character.is_ascii_digit());
+        let is_empty = |at: &usize| self.row.cell(text, *at).is_empty();
+        let mut names = vec![0];
+        if is_code(&0) {
+            names.extend((1..self.row.cells.len()).find(|at| *at != column && !is_code(at) && !is_empty(at)));
+        }
+        names
+    }
+
     fn piece(&self, column: usize, passages: &[Passage]) -> Option<Piece> {
         let text = self.text(passages);
         let place = self.row.place(text)?;
-        Some(Piece::Row(self.passage + 1, place, self.row.read_cell(text, column, &[])))
+        Some(Piece::Row(self.passage + 1, place, self.row.read_cell(text, column, &self.names(column, text))))
     }
 }
 
@@ -162,7 +174,8 @@ impl Extreme {
         let columns = &table[0].row.table.columns;
         let around = Around::of(&passages[table[0].passage], passages).stems;
         let names: Vec<HashSet<String>> = columns.iter().map(|name| stems(name)).collect();
-        let column = self.column(&names)?;
+        let first = &table[0];
+        let column = self.column(&names, |at| value(first.row.cell(first.text(passages), at)).is_some())?;
         // What is neither the column nor around the table must stand in the rows: "in Frankfurt".
         let title = stems(&table[0].row.table.title);
         let known = |word: &&Vec<String>| {
@@ -195,13 +208,13 @@ impl Extreme {
             .then(|| best.into_iter().filter_map(|found| found.piece(column, passages)).collect())
     }
 
-    /// The one column that the question names, or that its word for the end means.
-    fn column(&self, names: &[HashSet<String>]) -> Option<usize> {
+    /// The one column that can be compared and that the question names, or that its word for the end means.
+    fn column(&self, names: &[HashSet<String>], compares: impl Fn(usize) -> bool) -> Option<usize> {
         let named = |at: &usize| self.words.iter().any(|word| stands(word, &names[*at]));
         let meant = |at: &usize| stands(&self.meant, &names[*at]);
         // The first names the rows.
         let one = |wanted: &dyn Fn(&usize) -> bool| {
-            let mut found = (1..names.len()).filter(|at| wanted(at));
+            let mut found = (1..names.len()).filter(|at| compares(*at) && wanted(at));
             found.next().filter(|_| found.next().is_none())
         };
         one(&named).or_else(|| one(&meant))
@@ -297,6 +310,13 @@ mod tests {
         assert_eq!(said("Which server has the least memory in Oslo?", SERVERS), ["atlas, memory gb: 256"]);
         assert_eq!(said("What is the cheapest server?", SERVERS), ["cygnus, price: $980"]);
         assert_eq!(said("Welcher Server hat den höchsten Preis?", SERVERS), ["draco, price: $12,400"]);
+    }
+
+    #[test]
+    fn a_row_that_begins_with_a_code_is_named_by_the_next_cell_too() {
+        let tools =
+            "| asset | item | price |\n|---|---|---|\n| T-101 | Drill | 189 |\n| T-102 | Table saw | 1240 |";
+        assert_eq!(said("What is the most expensive item?", tools), ["T-102, Table saw, price: 1240"]);
     }
 
     #[test]

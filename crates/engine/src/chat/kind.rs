@@ -201,6 +201,12 @@ pub(super) fn asked(question: &str) -> Option<Kind> {
 }
 
 impl Kind {
+    /// The same of a cell of a table, whose first word has a capital for no other reason than that it is a name.
+    pub(super) fn held_by_cell(self, cell: &str, asked: &[Word<'_>]) -> f32 {
+        let named = self == Kind::Name && words::telling(cell).first().is_some_and(|word| is_name(word.text));
+        if named { 1.0 } else { self.held(cell, asked) }
+    }
+
     /// 1 where a text holds what is asked for beside the question's own words, −1 where it does not, 0 where it may.
     pub(super) fn held(self, text: &str, asked: &[Word<'_>]) -> f32 {
         let all = words::telling(text);
@@ -248,9 +254,10 @@ fn is_time(word: &str) -> bool {
         || word.contains('-') && words::is_number(word)
 }
 
-/// Whether a word in lower case names a time: a month, a day of the week.
+/// Whether a word in lower case names a time: a month, a day of the week, or several of them.
 pub(super) fn is_time_name(lower: &str) -> bool {
-    TIMES.split('|').any(|time| time == lower)
+    let one = lower.strip_suffix('s').unwrap_or(lower);
+    TIMES.split('|').any(|time| time == lower || time == one)
 }
 
 /// Whether a number of seconds, days, years or metres is said.
@@ -297,6 +304,28 @@ pub(super) fn sought(question: &str) -> Option<String> {
     let pair =
         pairs.find(|pair| ASKING.split('|').any(|asking| asking == pair[0]) && !words::is_empty(pair[1]))?;
     Some(words::stem(pair[1]))
+}
+
+/// The stem of what is asked about a thing: "warranty" in "What is the warranty on the headset?"
+pub(super) fn attribute(question: &str) -> Option<String> {
+    let lower = question.to_lowercase();
+    let words: Vec<&str> = lower.split_whitespace().collect();
+    let found = words.windows(5).find(|words| {
+        matches!(words[0], "what" | "what's")
+            && matches!(words[1], "is" | "are" | "was" | "were")
+            && words[2] == "the"
+            && matches!(words[4], "of" | "on" | "for")
+    })?;
+    (!words::is_empty(found[3])).then(|| words::stem(found[3]))
+}
+
+/// Whether a question asks where something is.
+pub(super) fn asks_where(question: &str) -> bool {
+    const ASKING: &str = "where|wo|dónde|où|onde|dove";
+    let lower = question.to_lowercase();
+    lower
+        .split(|character: char| !character.is_alphanumeric())
+        .any(|word| ASKING.split('|').any(|asking| asking == word))
 }
 
 /// Words for whatever can be counted: what is done, or had, says more.

@@ -89,7 +89,7 @@ impl Chat {
             let best = sentences
                 .iter()
                 .filter(|sentence| sentence.passage == at)
-                .max_by(|a, b| a.shared.total_cmp(&b.shared));
+                .max_by(|a, b| a.known.shared.total_cmp(&b.known.shared));
             pieces.push(Piece::Plain(format!("\n- {}: ", passage.file_name)));
             if let Some(best) = best {
                 let place = best.place.clone();

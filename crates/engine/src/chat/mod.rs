@@ -3,7 +3,7 @@
 //! - [`Chat::ask`] tells the path; [`Answering`] is the answer on its way, every citation checked.
 //! - [`intent`] tells what is wanted, [`understand`] turns a conversation into one question, [`gather`] finds what to
 //!   answer from; [`mod@prompt`] is what a language model is told.
-//! - [`Extractive`] answers by quoting: [`pick`] weighs sentences and rows, with a model's help ([`Pickers`]), [`summary`]
+//! - [`Extractive`] answers by quoting: [`pick`] weighs sentences and rows, with a model's help ([`Pickers`]; [`mod@weights`]), [`summary`]
 //!   and [`beside`] pick in other ways, [`listing`] lists documents. Other answerers are behind the seam.
 //! - [`draft`] reads what a model writes, [`verify`] checks it against the pages, [`locate`] finds quotes there and
 //!   [`support`] what says the same; [`structured`] reads JSON.
@@ -36,6 +36,7 @@ mod told;
 mod understand;
 mod units;
 mod verify;
+mod weights;
 mod words;
 
 use std::{

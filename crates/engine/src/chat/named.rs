@@ -130,7 +130,7 @@ const LONG: usize = 5;
 const LONGEST_SHORT: usize = 5;
 
 /// Whether words in a row begin with the letters of a name: "European Union" with "eu".
-fn is_short_for(name: &str, text: &str) -> bool {
+pub(super) fn is_short_for(name: &str, text: &str) -> bool {
     let letters: Vec<char> = name.chars().collect();
     let first: Vec<char> = text.unicode_words().filter_map(|word| word.chars().next()).collect();
     letters.len() > 1 && first.windows(letters.len()).any(|window| window == letters)

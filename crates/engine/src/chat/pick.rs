@@ -1,102 +1,25 @@
 //! Weighs the sentences and rows of passages against a question, by words alone.
 //!
-//! What a sentence is worth is a sum: the fitted features ([`FIT`]) and a few plain rules on top, each for a mistake that
-//! the features alone make ([`Nudge`]). docs/chat.md says how the numbers were chosen.
+//! What all of it counts, with a model's judgement or the similarity by vector, is in [`weights`](super::weights).
 
 use std::{
     collections::{HashMap, HashSet},
     ops::Range,
 };
 
+use unicode_segmentation::UnicodeSegmentation;
+
 use super::{
     alike, kind,
     kind::Kind,
     language::Language,
-    named::{Around, Named, has_word},
+    named::{Around, Named, has_word, is_short_for},
     table::Row,
     units::{self, Unit},
+    weights::{BY_VECTOR, JUDGED, JUDGED_ENGLISH, Known, Rules},
     words::{self, Word, flat, stems},
 };
 use crate::seams::answerer::Passage;
-
-/// What each thing that is known of a sentence adds to its sum; a logistic fit of "it holds the answer".
-struct Fit {
-    constant: f32,
-    shared: f32,
-    cosine: f32,
-    kind: f32,
-    passage: f32,
-}
-
-const FIT: Fit = Fit { constant: -7.24, shared: 3.67, cosine: 4.19, kind: 0.68, passage: 3.88 };
-
-/// The same where a model has judged the sentence.
-struct JudgedFit {
-    constant: f32,
-    judged: f32,
-    shared: f32,
-    kind: f32,
-    passage: f32,
-    /// What the plain rules count.
-    rules: f32,
-}
-
-const JUDGED: JudgedFit =
-    JudgedFit { constant: -2.1, judged: 0.35, shared: 2.68, kind: 0.38, passage: 1.04, rules: 0.7 };
-
-/// What the plain rules add.
-struct Nudge {
-    /// "212 nurses", where it is asked how many nurses.
-    counts: f32,
-    /// It has every word of the question and the kind of thing asked for, however unlikely its passage is.
-    complete: f32,
-    /// Neither it nor what stands around it has the number or code that is asked about.
-    unidentified: f32,
-    /// Its document does not have the year.
-    undated: f32,
-    /// Its document does not have a name that is asked about.
-    unknown: f32,
-    /// Its document has most of them.
-    partly_unknown: f32,
-    /// It has the code that is asked about, and nothing of what is asked about it.
-    named_only: f32,
-    /// It says nothing of what is counted, and no number of it.
-    not_counted: f32,
-    uncounted: f32,
-    /// It was said in an earlier answer, and a follow-up asks for something else.
-    repeated: f32,
-    /// A row that the question names, with a column that it asks for.
-    cell: f32,
-    /// A row that the question does not name.
-    unnamed: f32,
-    /// A cell that does not hold the kind of thing asked for.
-    other_kind: f32,
-    /// A row that the question names, and of which it asks something that no column is called.
-    no_column: f32,
-    /// The item of a list whose number is asked for.
-    ordinal: f32,
-    /// A row whose name says nothing besides what is asked for.
-    precise: f32,
-}
-
-const NUDGE: Nudge = Nudge {
-    counts: 1.2,
-    complete: 0.9,
-    unidentified: -6.0,
-    undated: -9.0,
-    unknown: -9.0,
-    partly_unknown: -1.0,
-    named_only: -3.0,
-    not_counted: -1.5,
-    uncounted: -2.2,
-    repeated: -3.0,
-    cell: 1.5,
-    unnamed: -2.0,
-    other_kind: -6.0,
-    no_column: -5.0,
-    ordinal: 3.0,
-    precise: 0.8,
-};
 
 /// The lowest judgement that counts of a sentence in another language than the question: the picker knows little of these.
 const FOREIGN: f32 = -4.0;
@@ -104,6 +27,8 @@ const FOREIGN: f32 = -4.0;
 const CONTEXT: f32 = 0.7;
 /// What a column of quantities is preferred by where something is counted.
 const QUANTITY: f32 = 5.0;
+/// What each word of a column's name takes off that the question does not have.
+const BESIDES: f32 = 0.1;
 /// Words in the names of columns that hold numbers of things, not quantities.
 const NAMING: &[&str] = &["id", "nr", "code"];
 /// Letters of a column's name that may be the first letters of the question's words, at most.
@@ -128,42 +53,31 @@ pub(super) struct Sentence {
     pub(super) passage: usize,
     /// What is quoted.
     pub(super) place: Range<usize>,
+    /// Where the item of a list ends that it begins.
+    pub(super) item_end: usize,
     /// How it reads, where that is not as it is written: a row of a table.
     pub(super) shown: Option<String>,
-    /// Share of the question's words, weighed by rarity, that it has.
-    pub(super) shared: f32,
-    pub(super) cosine: f32,
+    pub(super) known: Known,
     /// How surely a model says that it answers, where one was asked: a logit.
     pub(super) judged: Option<f32>,
     /// What stands right before and after it; of a row that reads as one cell, the whole row.
     pub(super) beside: (String, String),
-    /// Whether it holds the kind of thing that is asked for.
-    kind: f32,
-    /// What the plain rules say.
-    nudge: f32,
     pub(super) tongue: Tongue,
     pub(super) sum: f32,
 }
 
 impl Sentence {
     /// Completes the sum, once a model has judged it or the similarity by vector is known.
-    pub(super) fn add_up(&mut self, score: f32) {
+    pub(super) fn add_up(&mut self) {
+        let weights = match (self.judged, self.tongue) {
+            (None, _) => BY_VECTOR,
+            (Some(_), Tongue::English) => JUDGED_ENGLISH,
+            (Some(_), Tongue::Other | Tongue::Two) => JUDGED,
+        };
         if let Some(judged) = self.judged {
-            let judged = if self.tongue == Tongue::Two { judged.max(FOREIGN) } else { judged };
-            self.sum = JUDGED.constant
-                + JUDGED.judged * judged
-                + JUDGED.shared * self.shared
-                + JUDGED.kind * self.kind
-                + JUDGED.passage * score
-                + JUDGED.rules * self.nudge;
-            return;
+            self.known.compared = if self.tongue == Tongue::Two { judged.max(FOREIGN) } else { judged };
         }
-        self.sum = FIT.constant
-            + FIT.shared * self.shared
-            + FIT.cosine * self.cosine
-            + FIT.kind * self.kind
-            + FIT.passage * score
-            + self.nudge;
+        self.sum = weights.sum(&self.known);
     }
 
     /// What it says, as models compare it.
@@ -191,6 +105,8 @@ struct AskedWord {
     stem: String,
     weight: f32,
     alike: Vec<String>,
+    /// Whether it is written like the first letters of several words: `CFO`.
+    short: bool,
 }
 
 /// What a question asks, against the passages that may answer it.
@@ -202,6 +118,10 @@ pub(super) struct Asked<'a> {
     counted: Vec<String>,
     ordinal: Option<u32>,
     sought: Option<String>,
+    /// The stem of what is asked about a thing.
+    attribute: Option<String>,
+    /// Whether it is asked where something is.
+    where_is: bool,
     named: Named,
     language: Option<Language>,
     /// The stems of a follow-up's own words; `None` where it is none.
@@ -235,6 +155,7 @@ impl<'a> Asked<'a> {
             .into_iter()
             .map(|(stem, weight)| AskedWord {
                 alike: alike::of(&stem),
+                short: words.iter().any(|word| word.stem == stem && is_short(word.text)),
                 compounds: german && stem.chars().count() >= 4,
                 stem,
                 weight,
@@ -247,6 +168,8 @@ impl<'a> Asked<'a> {
             counted: kind::counted(question).iter().flat_map(|stem| alike::with(stem)).collect(),
             ordinal: kind::ordinal(question),
             sought: kind::sought(question),
+            attribute: kind::attribute(question),
+            where_is: kind::asks_where(question),
             named: Named::of(question),
             language,
             own,
@@ -275,7 +198,8 @@ impl<'a> Asked<'a> {
                     };
                     sentence.beside = (said(number.checked_sub(1)), said(Some(number + 1)));
                 }
-                sentence.sum = sentence.shared + passage.score + sentence.nudge / 4.0;
+                sentence.known.passage = passage.score;
+                sentence.sum = sentence.known.shared + passage.score + sentence.known.rules.by_hand() / 4.0;
                 sentences.push(sentence);
             }
         }
@@ -293,30 +217,29 @@ impl<'a> Asked<'a> {
 
     fn prose(&self, unit: &Unit, passage: &Passage, around: &Around) -> Sentence {
         let text = &passage.chunk.text[unit.place.clone()];
-        let shared = self.shared(&stems(text), around);
+        let there = self.stems(text);
+        let shared = self.shared(&there, around);
         let kind = self.kind.map_or(0.0, |kind| kind.held(text, &self.words));
         let counting = !self.counted.is_empty();
         let counts = counting && kind::counts(text, &self.counted);
-        let mut nudge = self.identified(text, around) + self.repeated(text) + self.said(&stems(text), around);
+        let mut rules = self.rules(text, text, &there, around);
         if self.ordinal.is_some() && unit.item == self.ordinal {
-            nudge += NUDGE.ordinal;
+            rules.ordinal = 1.0;
         } else if counts {
-            nudge += NUDGE.counts;
+            rules.counts = 1.0;
         } else if counting && !around.is_foreign(self.language) {
-            nudge += NUDGE.uncounted;
+            rules.uncounted = 1.0;
         } else if shared >= COMPLETE && kind >= 0.0 && self.weighed.len() > 1 {
-            nudge += NUDGE.complete;
+            rules.complete = 1.0;
         }
         Sentence {
             passage: 0,
             place: unit.place.clone(),
+            item_end: unit.item_end,
             shown: None,
-            shared,
-            cosine: 0.0,
+            known: Known { shared, kind, rules, ..Known::default() },
             judged: None,
             beside: Default::default(),
-            kind,
-            nudge,
             tongue: Tongue::English,
             sum: 0.0,
         }
@@ -325,7 +248,8 @@ impl<'a> Asked<'a> {
     fn row(&self, row: &Row, unit: &Unit, passage: &Passage, around: &Around) -> Sentence {
         let text = &passage.chunk.text;
         let written = &text[unit.place.clone()];
-        let cells: Vec<HashSet<String>> = (0..row.cells.len()).map(|at| stems(row.cell(text, at))).collect();
+        let cells: Vec<HashSet<String>> =
+            (0..row.cells.len()).map(|at| self.stems(row.cell(text, at))).collect();
         let named: Vec<usize> = (0..cells.len()).filter(|at| self.names_cell(row.cell(text, *at))).collect();
         let column = self.column(row, text, &cells, &named);
         let mut there: HashSet<String> = HashSet::new();
@@ -341,23 +265,23 @@ impl<'a> Asked<'a> {
         there.extend(stems(&row.table.title));
         let shared = self.shared(&there, around);
         let value = column.map_or(written, |column| row.cell(text, column));
-        let kind = self.kind.map_or(0.0, |kind| kind.held(value, &self.words));
+        let kind = self.kind.map_or(0.0, |kind| kind.held_by_cell(value, &self.words));
         let identified =
             format!("{written} {} {}", row.table.title, column.map_or("", |at| row.table.column(at)));
-        let said = self.said(&there, around);
-        let mut nudge = self.identified(&identified, around) + self.repeated(written) + said;
+        let mut rules = self.rules(&identified, written, &there, around);
+        let said = rules.named_only == 0.0 && rules.not_counted == 0.0;
         match (named.is_empty(), column) {
-            (true, _) => nudge += NUDGE.unnamed,
-            (false, Some(_)) if kind <= -1.0 => nudge += NUDGE.other_kind,
+            (true, _) => rules.unnamed = 1.0,
+            (false, Some(_)) if kind <= -1.0 => rules.other_kind = 1.0,
             (false, None)
-                if self.kind.is_some()
-                    && !around.is_foreign(self.language)
-                    && self.asks_more(&there, around) =>
+                if !around.is_foreign(self.language)
+                    && (self.kind.is_some() && self.asks_more(&there, around)
+                        || self.lacks_attribute(&there, around)) =>
             {
-                nudge += NUDGE.no_column;
+                rules.no_column = 1.0;
             }
-            (false, Some(_)) if kind >= 0.0 && said >= 0.0 && self.is_asked_of(row, column) => {
-                nudge += NUDGE.cell;
+            (false, Some(_)) if kind >= 0.0 && said && self.is_asked_of(row, column) => {
+                rules.cell = 1.0;
             }
             (false, _) => {}
         }
@@ -366,7 +290,7 @@ impl<'a> Asked<'a> {
                 .iter()
                 .filter(|stem| self.weighed.iter().any(|word| word.stem == **stem))
                 .count();
-            nudge += NUDGE.precise * (known as f32 / cells[label].len() as f32 - 0.5);
+            rules.precise = known as f32 / cells[label].len() as f32 - 0.5;
         }
         let (shown, whole) = match column {
             Some(column) => (row.read_cell(text, column, &named), row.read_whole(text)),
@@ -375,14 +299,12 @@ impl<'a> Asked<'a> {
         let place = row.place(text).unwrap_or_else(|| unit.place.clone());
         Sentence {
             passage: 0,
+            item_end: place.end,
             place,
             shown: Some(shown),
-            shared,
-            cosine: 0.0,
+            known: Known { shared, kind, rules, ..Known::default() },
             judged: None,
             beside: (whole, String::new()),
-            kind,
-            nudge,
             tongue: Tongue::English,
             sum: 0.0,
         }
@@ -394,9 +316,15 @@ impl<'a> Asked<'a> {
         let filled = |at: &usize| !row.cell(text, *at).is_empty();
         let open: Vec<usize> = (0..cells.len()).filter(|at| !named.contains(at)).filter(filled).collect();
         let quantities = alike::of(&words::stem("number"));
+        let places = alike::with(&words::stem("location"));
         let worth = |at: usize| {
             let name = self.names(row, at);
             let said: f32 = self.weighed.iter().map(|word| word.weight * word.standing(&name)).sum();
+            // "Model 20" is asked for, not "Model 20 Pro".
+            let others =
+                name.iter().filter(|stem| !self.weighed.iter().any(|word| word.stem == **stem)).count();
+            let said =
+                if said > 0.0 { (said - BESIDES * others as f32).max(f32::MIN_POSITIVE) } else { said };
             // "To which city": what is sought comes before what is said of it.
             let sought = self.sought.as_ref().is_some_and(|sought| name.contains(sought));
             let said = if sought { said * 3.0 } else { said };
@@ -407,7 +335,13 @@ impl<'a> Asked<'a> {
                 false if quantities.iter().any(|word| name.contains(word)) => said + QUANTITY,
                 false => said,
             };
-            let kind = self.kind.map_or(0.0, |kind| kind.held(row.cell(text, at), &self.words));
+            // "Where is the ladder": a place, not who has it.
+            let said = if self.where_is && places.iter().any(|word| name.contains(word)) {
+                said + QUANTITY
+            } else {
+                said
+            };
+            let kind = self.kind.map_or(0.0, |kind| kind.held_by_cell(row.cell(text, at), &self.words));
             (said, kind)
         };
         let worths: Vec<(usize, f32, f32)> = open
@@ -432,16 +366,38 @@ impl<'a> Asked<'a> {
         }
     }
 
+    /// The stems of a text, those of the question among them that the text is written out for, or short for: `CFO` and "chief
+    /// financial officer".
+    fn stems(&self, text: &str) -> HashSet<String> {
+        let mut there = stems(text);
+        for word in
+            self.weighed.iter().filter(|word| word.short && !there.contains(&word.stem)).collect::<Vec<_>>()
+        {
+            if is_short_for(&word.stem, &flat(text)) {
+                there.insert(word.stem.clone());
+            }
+        }
+        for short in text.unicode_words().filter(|word| is_short(word)) {
+            there.extend(self.written_out(&short.to_lowercase()));
+        }
+        there
+    }
+
+    /// The stems of the question's words that begin with these letters, one after the other.
+    fn written_out(&self, letters: &str) -> Vec<String> {
+        let letters: Vec<char> = letters.chars().collect();
+        let initial = |word: &Word<'_>| word.text.to_lowercase().chars().next();
+        let spelt = |words: &&[Word<'_>]| words.iter().map(initial).eq(letters.iter().copied().map(Some));
+        let words = self.words.windows(letters.len()).find(spelt).unwrap_or_default();
+        words.iter().map(|word| word.stem.clone()).collect()
+    }
+
     /// The words of a column's name, and those of the question that it is short for: "operating system" of `os`.
     fn names(&self, row: &Row, column: usize) -> HashSet<String> {
         let name = row.table.column(column);
         let mut names = stems(name);
-        let letters: Vec<char> = name.to_lowercase().chars().collect();
-        if (2..=SHORT).contains(&letters.len()) {
-            let initial = |word: &Word<'_>| word.text.to_lowercase().chars().next();
-            let spelt = |words: &&[Word<'_>]| words.iter().map(initial).eq(letters.iter().copied().map(Some));
-            let words = self.words.windows(letters.len()).find(spelt).unwrap_or_default();
-            names.extend(words.iter().map(|word| word.stem.clone()));
+        if (2..=SHORT).contains(&name.chars().count()) {
+            names.extend(self.written_out(&name.to_lowercase()));
         }
         names
     }
@@ -452,10 +408,15 @@ impl<'a> Asked<'a> {
         self.weighed.iter().any(|word| word.standing(&name) > 0.0) || self.kind.is_some()
     }
 
+    /// Whether neither a row nor what stands around it has what is asked about the thing that it names.
+    fn lacks_attribute(&self, there: &HashSet<String>, around: &Around) -> bool {
+        let attribute = self.weighed.iter().find(|word| self.attribute.as_ref() == Some(&word.stem));
+        attribute.is_some_and(|word| !word.stands(there, around))
+    }
+
     /// Whether the question has a word that neither a row nor what stands around it has.
     fn asks_more(&self, there: &HashSet<String>, around: &Around) -> bool {
-        let stands = |word: &AskedWord| word.standing(there) > 0.0 || word.standing(&around.stems) > 0.0;
-        !self.weighed.iter().all(stands)
+        !self.weighed.iter().all(|word| word.stands(there, around))
     }
 
     /// Whether the question has a word of a cell, or one like it; a part of a code is none, nor is a number alike.
@@ -480,56 +441,57 @@ impl<'a> Asked<'a> {
         if total > 0.0 { shared / total } else { 0.0 }
     }
 
-    /// Below 0 where a code, a year or a name of the question stands neither in a text nor around it.
-    fn identified(&self, text: &str, around: &Around) -> f32 {
-        let mut nudge = 0.0;
-        if !self.named.codes_stand(text, around) {
-            nudge += NUDGE.unidentified;
-        }
-        if !self.named.years_stand(text, around) {
-            nudge += NUDGE.undated;
-        }
-        // Where most of the names are right, the other may only be written otherwise.
-        match self.named.unknown(around, self.language) {
-            0.0 => nudge,
-            share if share < 0.5 => nudge + NUDGE.partly_unknown,
-            _ => nudge + NUDGE.unknown,
+    /// The rules for sentences and rows alike: whether a text is about the things that the question names, has what is asked
+    /// about them, and is new. `quoted` is what was answered before if it is answered now.
+    fn rules(&self, text: &str, quoted: &str, there: &HashSet<String>, around: &Around) -> Rules {
+        let unknown = self.named.unknown(around, self.language);
+        let flag = |applies: bool| if applies { 1.0 } else { 0.0 };
+        Rules {
+            unidentified: flag(!self.named.codes_stand(text, around)),
+            undated: flag(!self.named.years_stand(text, around)),
+            // Where most of the names are right, the other may only be written otherwise.
+            partly_unknown: flag(unknown > 0.0 && unknown < 0.5),
+            unknown: flag(unknown >= 0.5),
+            named_only: flag(self.is_only_named(there, around)),
+            not_counted: flag(self.says_nothing_counted(there, around)),
+            repeated: flag(self.is_repeated(quoted)),
+            ..Rules::default()
         }
     }
 
-    /// Below 0 where a text with the right code says nothing of what is asked about it, or nothing of what is counted.
-    fn said(&self, text: &HashSet<String>, around: &Around) -> f32 {
-        let stands = |word: &AskedWord| word.standing(text) > 0.0 || word.standing(&around.stems) > 0.0;
-        let mut nudge = 0.0;
-        if !self.named.codes.is_empty() {
-            let name = |stem: &str| words::is_number(stem) || self.named.has(stem);
-            let others = || self.weighed.iter().filter(|word| !name(&word.stem));
-            if others().next().is_some() && !others().any(stands) {
-                nudge += NUDGE.named_only;
-            }
-        }
-        let counted: Vec<&AskedWord> =
-            self.weighed.iter().filter(|word| self.counted.contains(&word.stem)).collect();
-        if !counted.is_empty() && !counted.into_iter().any(stands) {
-            nudge += NUDGE.not_counted;
-        }
-        nudge
+    /// Whether a text with the right code says nothing of what is asked about it.
+    fn is_only_named(&self, text: &HashSet<String>, around: &Around) -> bool {
+        let name = |stem: &str| words::is_number(stem) || self.named.has(stem);
+        let others = || self.weighed.iter().filter(|word| !name(&word.stem));
+        !self.named.codes.is_empty()
+            && others().next().is_some()
+            && !others().any(|word| word.stands(text, around))
     }
 
-    /// Below 0 where an earlier answer said this, and a follow-up asks for something that is not in it.
-    fn repeated(&self, text: &str) -> f32 {
-        let Some(own) = &self.own else { return 0.0 };
+    /// Whether a text says nothing of what is counted.
+    fn says_nothing_counted(&self, text: &HashSet<String>, around: &Around) -> bool {
+        let counted = || self.weighed.iter().filter(|word| self.counted.contains(&word.stem));
+        counted().next().is_some() && !counted().any(|word| word.stands(text, around))
+    }
+
+    /// Whether an earlier answer said this, and a follow-up asks for something that is not in it.
+    fn is_repeated(&self, text: &str) -> bool {
+        let Some(own) = &self.own else { return false };
         let flat = flat(text.trim_matches(['|', ' ']));
         if flat.chars().count() < 3 || !self.answered.iter().any(|answer| answer.contains(&flat)) {
-            return 0.0;
+            return false;
         }
         let there = stems(text);
-        let answers = !own.is_empty() && own.iter().all(|stem| there.contains(stem));
-        if answers { 0.0 } else { NUDGE.repeated }
+        own.is_empty() || !own.iter().all(|stem| there.contains(stem))
     }
 }
 
 impl AskedWord {
+    /// Whether a text or what stands around it has the word, or one that is like it.
+    fn stands(&self, text: &HashSet<String>, around: &Around) -> bool {
+        self.standing(text) > 0.0 || self.standing(&around.stems) > 0.0
+    }
+
     /// 1 where a text has the word, less where it has one that is like it, 0 where it has none.
     fn standing(&self, text: &HashSet<String>) -> f32 {
         if text.contains(&self.stem) {
@@ -544,9 +506,18 @@ impl AskedWord {
     }
 }
 
-/// Whether a word only belongs to the form of the question: "how long", "wie lange", "took part".
+/// Whether a word is written like the first letters of several: `CFO`, not `The` or `A4`.
+fn is_short(word: &str) -> bool {
+    (2..=5).contains(&word.chars().count()) && word.chars().all(char::is_uppercase)
+}
+
+/// Whether a word only belongs to the form of the question: "how long", "wie lange", "took part", "what does … mean".
 fn is_form(question: &str, word: &Word<'_>) -> bool {
     let lower = word.text.to_lowercase();
+    if matches!(lower.as_str(), "mean" | "means" | "bedeutet" | "significa" | "signifie" | "stand" | "stands")
+    {
+        return true;
+    }
     if matches!(lower.as_str(), "took" | "take" | "taken" | "takes" | "part") {
         let whole = question.to_lowercase();
         return ["took part", "take part", "taken part", "takes part"]

@@ -14,6 +14,8 @@ pub(super) struct Unit {
     pub(super) row: Option<Row>,
     /// Its number where it is an item of a list; 0 where items have none.
     pub(super) item: Option<u32>,
+    /// Where the item ends that it is a sentence of; its own end where it is of none.
+    pub(super) item_end: usize,
 }
 
 /// The units of a passage, in order. Headings are none: they name, they do not say. Nor are the headers of tables.
@@ -63,7 +65,7 @@ pub(super) fn read(text: &str, lead: &str, heading: &str) -> Vec<Unit> {
                 continue;
             }
             let row = Row::new(known.clone(), trimmed, place.start);
-            units.push(Unit { place, row: Some(row), item: None });
+            units.push(Unit { item_end: place.end, place, row: Some(row), item: None });
             continue;
         }
         let follows = lines.peek().is_some_and(|next| opens(next));
@@ -91,7 +93,11 @@ fn close(text: &str, block: Option<(Range<usize>, Option<u32>)>, units: &mut Vec
     if let Some((block, item)) = block {
         let found = sentences::split(&text[block.clone()]);
         let place = |range: Range<usize>| block.start + range.start..block.start + range.end;
-        units.extend(found.into_iter().map(|range| Unit { place: place(range), row: None, item }));
+        let end = found.last().map_or(block.end, |range| block.start + range.end);
+        units.extend(found.into_iter().map(|range| {
+            let place = place(range);
+            Unit { item_end: if item.is_some() { end } else { place.end }, place, row: None, item }
+        }));
     }
 }
 

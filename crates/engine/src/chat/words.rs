@@ -605,6 +605,14 @@ pub(super) fn stem(word: &str) -> String {
     {
         lower = stem.to_string();
     }
+    // "dogs" too is more than one dog; "news", "plus" and "this" are not.
+    if lower.len() == 4
+        && lower.ends_with('s')
+        && !["ss", "us", "is"].iter().any(|end| lower.ends_with(end))
+        && lower != "news"
+    {
+        lower.pop();
+    }
     // "baked" is a form of "bake", which is too short to lose more.
     if lower.ends_with("ed") && lower.chars().count() == 5 {
         lower.pop();
@@ -670,6 +678,8 @@ mod tests {
         assert_eq!(stems, ["point", "panth", "defe", "surrend"]);
         assert_eq!(stem("surrendered"), stem("surrendering"));
         assert_eq!(stem("defense"), stem("defenses"));
+        assert_eq!(stem("dog"), stem("dogs"));
+        assert!(stem("news") == "news" && stem("plus") == "plus");
         assert!(is_number("E4021") && !is_number("two"));
     }
 }

@@ -49,10 +49,10 @@ static FILES: &[Bundled] = bundled![
     "quire-rerank-2/model.safetensors",
     "quire-rerank-2/quire.json",
     "quire-rerank-2/tokenizer.json",
-    "quire-pick-1/config.json",
-    "quire-pick-1/model.safetensors",
-    "quire-pick-1/quire.json",
-    "quire-pick-1/tokenizer.json",
+    "quire-pick-2/config.json",
+    "quire-pick-2/model.safetensors",
+    "quire-pick-2/quire.json",
+    "quire-pick-2/tokenizer.json",
     "quire-pick-multi-1/LICENSE",
     "quire-pick-multi-1/config.json",
     "quire-pick-multi-1/model.safetensors",
@@ -133,7 +133,7 @@ mod tests {
         write(data.path(), "quire-pick-multi-1").unwrap();
         assert!(root.join("quire-multi-1/vocabulary.unigram").is_file());
         let embedders = ["quire-embed-1", "quire-embed-2", "quire-multi-1"];
-        let readers = ["quire-rerank-multi-1", "quire-rerank-2", "quire-pick-1", "quire-pick-multi-1"];
+        let readers = ["quire-rerank-multi-1", "quire-rerank-2", "quire-pick-2", "quire-pick-multi-1"];
         assert_eq!(names().collect::<Vec<_>>(), [&embedders[..], &readers[..]].concat());
         let model = root.join("quire-embed-1");
         assert_eq!(differing(&model, "quire-embed-1"), None);

@@ -168,7 +168,7 @@ fn models_are_shown_listed_and_verified() {
     assert_eq!(used_as("embedder"), Some("quire-embed-2".into()));
     assert_eq!(used_as("reranker"), Some("quire-rerank-2".into()));
     assert_eq!(used_as("reranker for other languages"), Some("quire-rerank-multi-1".into()));
-    assert_eq!(used_as("picker"), Some("quire-pick-1".into()));
+    assert_eq!(used_as("picker"), Some("quire-pick-2".into()));
     assert_eq!(used_as("picker for other languages"), Some("quire-pick-multi-1".into()));
     let other = ("quire-multi-1".into(), "embedder for other languages".into());
     assert_eq!((&current[2]["name"], &current[2]["inUse"]), (&other.0, &other.1));

@@ -44,9 +44,10 @@ const CLOSE: f32 = 1.6;
 const CLOSE_TO_ROW: f32 = 0.3;
 /// If the best sentence's sum is below this, there is no answer: one in twelve such sentences would be one.
 const LEAST: f32 = -2.4;
-/// The same of sums in which a model's judgement counts; in languages other than English it says no less firmly.
-const LEAST_JUDGED: f32 = -2.15;
+/// The same of sums in which a model's judgement counts, by the languages of question and passage.
+const LEAST_JUDGED: f32 = -1.5;
 const LEAST_OTHER: f32 = -1.0;
+const LEAST_FURTHER: f32 = -2.15;
 const LEAST_TWO: f32 = -1.6;
 
 /// Answers by quoting.
@@ -76,7 +77,7 @@ impl Extractive {
             self.compare(wanted.question, brief, &mut sentences).await?;
         }
         for sentence in &mut sentences {
-            sentence.add_up(passages[sentence.passage].score);
+            sentence.add_up();
         }
         sentences.sort_by(|a, b| b.sum.total_cmp(&a.sum));
         Ok(sentences)
@@ -126,7 +127,7 @@ impl Extractive {
         )?;
         let Some(question) = question.first() else { return Ok(()) };
         for (sentence, embedding) in sentences.iter_mut().zip(sentence_vectors) {
-            sentence.cosine = embedding.vector.iter().zip(&question.vector).map(|(a, b)| a * b).sum();
+            sentence.known.compared = embedding.vector.iter().zip(&question.vector).map(|(a, b)| a * b).sum();
         }
         Ok(())
     }
@@ -170,7 +171,10 @@ fn chosen(sentences: Vec<Sentence>) -> Vec<Sentence> {
     if best.sum < least(best) {
         return Vec::new();
     }
-    let lowest = if best.judged.is_some() { LEAST_JUDGED } else { LEAST };
+    let lowest = match (best.judged, best.tongue) {
+        (Some(_), Tongue::Other | Tongue::Two) => LEAST_FURTHER,
+        _ => least(best),
+    };
     let least = lowest.max(best.sum - close);
     sentences.into_iter().take_while(|sentence| sentence.sum >= least).take(MOST).collect()
 }
@@ -183,6 +187,16 @@ fn least(sentence: &Sentence) -> f32 {
         (Some(_), Tongue::Other) => LEAST_OTHER,
         (Some(_), Tongue::Two) => LEAST_TWO,
     }
+}
+
+/// Words of an item of a list that is quoted to its end: what to do often stands behind what it is about.
+const LONGEST_ITEM: usize = 60;
+
+/// Where the quote of a sentence ends.
+fn quoted(sentence: &Sentence, text: &str) -> Range<usize> {
+    let whole = sentence.place.start..sentence.item_end;
+    let short = sentence.shown.is_none() && text[whole.clone()].split_whitespace().count() <= LONGEST_ITEM;
+    if short { whole } else { sentence.place.clone() }
 }
 
 /// The chosen sentences, passage after passage, neighbours as one quote.
@@ -200,8 +214,10 @@ fn quotes(chosen: &[Sentence], passages: &[Passage]) -> Vec<Piece> {
         here.sort_by_key(|sentence| sentence.place.start);
         let mut joined: Vec<(Range<usize>, Option<&String>)> = Vec::new();
         for sentence in here {
-            let place = sentence.place.clone();
+            let place = quoted(sentence, text);
             match joined.last_mut() {
+                // It stands in the item that is quoted already.
+                Some((last, None)) if place.end <= last.end => {}
                 Some((last, None))
                     if sentence.shown.is_none()
                         && last.end <= place.start

@@ -199,6 +199,60 @@ async fn a_cell_is_answered_by_its_row_and_column() {
 }
 
 #[tokio::test]
+async fn the_column_is_the_one_that_the_question_means() {
+    let machines = [passage(
+        "# Technical data\n\n| | Brevita 20 | Brevita 20 Pro |\n|---|---|---|\n| Water tank | 1.8 l | 2.4 l |\n| Noise level | 62 dB | 58 dB |",
+        0.6,
+    )];
+    let cell = |said: &str| [format!("Technical data – {said}")];
+    let asked = async |question| quoted(question, &machines).await;
+    assert_eq!(
+        asked("How big is the water tank of the Brevita 20?").await,
+        cell("Water tank, Brevita 20: 1.8 l")
+    );
+    assert_eq!(
+        asked("How big is the water tank of the Brevita 20 Pro?").await,
+        cell("Water tank, Brevita 20 Pro: 2.4 l")
+    );
+    assert_eq!(asked("How loud is the Brevita 20?").await, cell("Noise level, Brevita 20: 62 dB"));
+    let tools = [passage(
+        "| asset | item | location | borrowed_by |\n|---|---|---|---|\n| T-104 | Ladder | Yard | Lena Fischer |\n| T-105 | Tile cutter | Van 1 | Sven Aho |",
+        0.6,
+    )];
+    assert_eq!(quoted("Where is the tile cutter?", &tools).await, ["T-105, Tile cutter, location: Van 1"]);
+    assert!(quoted("What is the warranty on the ladder?", &tools).await.is_empty());
+}
+
+#[tokio::test]
+async fn an_item_is_quoted_with_what_to_do_about_it() {
+    let errors = [passage(
+        "Error messages\n\n- F1: the tank is empty. Fill the tank.\n- F2: the grinder is blocked. Switch off. Empty the hopper.",
+        0.6,
+    )];
+    for question in ["What should I do if the grinder is blocked?", "What does F2 mean?"] {
+        let said = quoted(question, &errors).await;
+        assert_eq!(said, ["F2: the grinder is blocked. Switch off. Empty the hopper."], "{question}");
+    }
+}
+
+#[tokio::test]
+async fn short_forms_are_known_in_full_and_dogs_from_one_dog() {
+    let policy =
+        [passage("Flights are approved by the Chief Operating Officer, Ruth Adeyemi. It is sunny.", 0.6)];
+    assert_eq!(
+        quoted("Who is the COO?", &policy).await,
+        ["Flights are approved by the Chief Operating Officer, Ruth Adeyemi."]
+    );
+    let rules = [passage("Dogs have to stay outside. Shoes are worn inside.", 0.6)];
+    assert_eq!(quoted("Can I bring my dog?", &rules).await, ["Dogs have to stay outside."]);
+    let hours = [passage("The gym opens at 6.30 on weekdays and at 8.00 on Saturdays. It is sunny.", 0.6)];
+    assert_eq!(
+        quoted("When does the gym open on Saturdays?", &hours).await,
+        ["The gym opens at 6.30 on weekdays and at 8.00 on Saturdays."]
+    );
+}
+
+#[tokio::test]
 async fn what_is_counted_or_called_otherwise_is_found() {
     let study = [passage("The trial ran for a year. In all, 212 nurses from nine wards were assigned.", 0.3)];
     assert_eq!(
