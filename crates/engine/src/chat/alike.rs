@@ -3,7 +3,10 @@
 //! Small and general on purpose: the words of everyday business, in the languages that fixed sentences are written in. A word
 //! that is only alike counts less than the word itself.
 
-use std::collections::HashSet;
+use std::{
+    collections::{BTreeSet, HashMap, HashSet},
+    sync::LazyLock,
+};
 
 use super::words;
 
@@ -89,18 +92,25 @@ const WRITTEN_OUT: &[(&str, &str)] = &[
     ("vat", "value added tax"),
 ];
 
-/// The stems of words for the same thing as this stem, itself left out.
-pub(super) fn of(stem: &str) -> Vec<String> {
-    let mut alike: Vec<String> = Vec::new();
-    for group in GROUPS {
-        let stems: Vec<String> = group.split(' ').map(words::stem).collect();
-        if stems.iter().any(|known| known == stem) {
-            alike.extend(stems.into_iter().filter(|known| known != stem));
+/// The stems of each group, and the groups that each stem is in: there are a thousand, and every question asks for some.
+static STEMS: LazyLock<Vec<Vec<String>>> =
+    LazyLock::new(|| GROUPS.iter().map(|group| group.split(' ').map(words::stem).collect()).collect());
+static PLACES: LazyLock<HashMap<&str, Vec<usize>>> = LazyLock::new(|| {
+    let mut places: HashMap<&str, Vec<usize>> = HashMap::new();
+    for (at, stems) in STEMS.iter().enumerate() {
+        for stem in stems {
+            places.entry(stem).or_default().push(at);
         }
     }
-    alike.sort_unstable();
-    alike.dedup();
-    alike
+    places
+});
+
+/// The stems of words for the same thing as this stem, itself left out.
+pub(super) fn of(stem: &str) -> Vec<String> {
+    let groups = PLACES.get(stem).into_iter().flatten();
+    let stems = groups.flat_map(|at| &STEMS[*at]).filter(|known| *known != stem);
+    let alike: BTreeSet<&String> = stems.collect();
+    alike.into_iter().cloned().collect()
 }
 
 /// A stem and those of words for the same thing.

@@ -5,8 +5,7 @@
 use std::collections::HashSet;
 
 use super::{
-    alike,
-    named::Around,
+    alike, named,
     table::Row,
     units,
     words::{self, stems},
@@ -172,7 +171,7 @@ impl Extreme {
     /// The rows at the wanted end; `None` where this table is not what is asked about.
     fn answer(&self, table: &[Found], passages: &[Passage]) -> Option<Vec<Piece>> {
         let columns = &table[0].row.table.columns;
-        let around = Around::of(&passages[table[0].passage], passages).stems;
+        let around = named::stems_above(&passages[table[0].passage]);
         let names: Vec<HashSet<String>> = columns.iter().map(|name| stems(name)).collect();
         let first = &table[0];
         let column = self.column(&names, |at| value(first.row.cell(first.text(passages), at)).is_some())?;

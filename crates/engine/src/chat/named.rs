@@ -3,7 +3,10 @@
 //! A sentence about the F-240 does not answer a question about the F-990, however alike the rest is; nor does one about another
 //! year, or a passage in which the company that is asked about does not occur.
 
-use std::collections::HashSet;
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -12,7 +15,7 @@ use super::{
     language::Language,
     words::{self, flat, stems},
 };
-use crate::seams::answerer::Passage;
+use crate::{ids::FileId, seams::answerer::Passage};
 
 /// What a question names.
 #[derive(Debug, Default)]
@@ -30,30 +33,52 @@ pub(super) struct Around {
     pub(super) stems: HashSet<String>,
     /// Those and the passage itself, flat.
     text: String,
-    /// What was found of the same document, flat, and its words.
-    document: String,
-    words: HashSet<String>,
+    document: Arc<Document>,
     language: Option<Language>,
+    /// Share of the names asked about that the document does not have.
+    pub(super) unknown: f32,
+}
+
+/// What was found of one document: flat, and the stems of its words.
+#[derive(Default)]
+struct Document {
+    text: String,
+    words: HashSet<String>,
 }
 
 impl Around {
-    /// Around a passage, one of those that were found.
-    pub(super) fn of(passage: &Passage, found: &[Passage]) -> Self {
-        let above = above(passage);
-        let text = flat(&format!("{above} {}", passage.chunk.text));
-        let mut document = text.clone();
-        for other in found.iter().filter(|other| other.id.file == passage.id.file && other.id != passage.id) {
-            document.push_str(&flat(&format!(" {} {}", self::above(other), other.chunk.text)));
+    /// Around each of the passages that were found for a question in this language that names these.
+    pub(super) fn all(found: &[Passage], named: &Named, language: Option<Language>) -> Vec<Self> {
+        let texts: Vec<String> =
+            found.iter().map(|passage| flat(&format!("{} {}", above(passage), passage.chunk.text))).collect();
+        let mut documents: HashMap<FileId, Document> = HashMap::new();
+        for (passage, text) in found.iter().zip(&texts) {
+            let document = documents.entry(passage.id.file).or_default();
+            document.text.push_str(text);
+            document.text.push(' ');
+            document.words.extend(text.unicode_words().map(words::stem));
         }
-        let words = document.unicode_words().map(words::stem).collect();
-        Around { stems: stems(&above), text, document, words, language: Language::told(&passage.chunk.text) }
+        let documents: HashMap<FileId, Arc<Document>> =
+            documents.into_iter().map(|(file, document)| (file, Arc::new(document))).collect();
+        let around = |(passage, text): (&Passage, String)| {
+            let around = Around {
+                stems: stems_above(passage),
+                text,
+                document: documents[&passage.id.file].clone(),
+                language: Language::told(&passage.chunk.text),
+                unknown: 0.0,
+            };
+            Around { unknown: named.unknown(&around, language), ..around }
+        };
+        found.iter().zip(texts).map(around).collect()
     }
 
     /// Whether the document has a name, or one that is written nearly so, or what it is short for.
     fn knows(&self, name: &str) -> bool {
-        self.words.contains(name)
-            || self.words.iter().any(|word| nearly(word, name))
-            || name.chars().count() <= LONGEST_SHORT && is_short_for(name, &self.document)
+        let document = &self.document;
+        document.words.contains(name)
+            || document.words.iter().any(|word| nearly(word, name))
+            || name.chars().count() <= LONGEST_SHORT && is_short_for(name, &document.text)
     }
 
     /// Whether the passage is surely in another language than this.
@@ -96,18 +121,25 @@ impl Named {
 
     /// Whether every year stands in a text or its document.
     pub(super) fn years_stand(&self, text: &str, around: &Around) -> bool {
-        self.years.iter().all(|year| text.contains(year.as_str()) || around.document.contains(year.as_str()))
+        self.years
+            .iter()
+            .all(|year| text.contains(year.as_str()) || around.document.text.contains(year.as_str()))
     }
 
     /// Share of the names that the document of a passage does not have. Names of another language may be written otherwise,
     /// and do not count.
-    pub(super) fn unknown(&self, around: &Around, language: Option<Language>) -> f32 {
+    fn unknown(&self, around: &Around, language: Option<Language>) -> f32 {
         if self.names.is_empty() || around.is_foreign(language) {
             return 0.0;
         }
         let unknown = self.names.iter().filter(|name| !around.knows(name)).count();
         unknown as f32 / self.names.len() as f32
     }
+}
+
+/// The stems of what stands above a passage.
+pub(super) fn stems_above(passage: &Passage) -> HashSet<String> {
+    stems(&above(passage))
 }
 
 /// The headings, the lead and the name of the file.
@@ -235,8 +267,8 @@ mod tests {
         let around = Around {
             stems: HashSet::new(),
             text: "super bowl 50 was played in santa clara".into(),
-            document: String::new(),
-            words: HashSet::new(),
+            document: Arc::default(),
+            unknown: 0.0,
             language: None,
         };
         let stands = |text: &str| Named::of("Who won Super Bowl 50?").codes_stand(text, &around);

@@ -181,8 +181,9 @@ impl<'a> Asked<'a> {
     /// Every sentence and row of the passages, those first that share most and stand in the likeliest passages.
     pub(super) fn sentences(&self, passages: &[Passage]) -> Vec<Sentence> {
         let mut sentences = Vec::new();
-        for (at, passage) in passages.iter().enumerate() {
-            let around = Around::of(passage, passages);
+        for ((at, passage), around) in
+            passages.iter().enumerate().zip(Around::all(passages, &self.named, self.language))
+        {
             let units = units::of(&passage.chunk);
             for (number, unit) in units.iter().enumerate() {
                 let mut sentence = match &unit.row {
@@ -444,7 +445,7 @@ impl<'a> Asked<'a> {
     /// The rules for sentences and rows alike: whether a text is about the things that the question names, has what is asked
     /// about them, and is new. `quoted` is what was answered before if it is answered now.
     fn rules(&self, text: &str, quoted: &str, there: &HashSet<String>, around: &Around) -> Rules {
-        let unknown = self.named.unknown(around, self.language);
+        let unknown = around.unknown;
         let flag = |applies: bool| if applies { 1.0 } else { 0.0 };
         Rules {
             unidentified: flag(!self.named.codes_stand(text, around)),

@@ -1,6 +1,6 @@
 //! The words of a text, as far as chat needs to know them: normalised, without stop words.
 
-use std::collections::HashSet;
+use std::{collections::HashSet, sync::LazyLock};
 
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -582,7 +582,8 @@ pub(super) fn telling(text: &str) -> Vec<Word<'_>> {
 
 /// Whether a word in lower case is a stop word.
 pub(super) fn is_empty(lower: &str) -> bool {
-    EMPTY.contains(&lower)
+    static WORDS: LazyLock<HashSet<&str>> = LazyLock::new(|| EMPTY.iter().copied().collect());
+    WORDS.contains(lower)
 }
 
 /// The form that words are compared by: lower case, common endings taken off long words. Rough on purpose: it only
