@@ -371,13 +371,8 @@ impl<'a> Asked<'a> {
     /// financial officer".
     fn stems(&self, text: &str) -> HashSet<String> {
         let mut there = stems(text);
-        for word in
-            self.weighed.iter().filter(|word| word.short && !there.contains(&word.stem)).collect::<Vec<_>>()
-        {
-            if is_short_for(&word.stem, &flat(text)) {
-                there.insert(word.stem.clone());
-            }
-        }
+        let written_out = |word: &&AskedWord| word.short && is_short_for(&word.stem, &flat(text));
+        there.extend(self.weighed.iter().filter(written_out).map(|word| word.stem.clone()));
         for short in text.unicode_words().filter(|word| is_short(word)) {
             there.extend(self.written_out(&short.to_lowercase()));
         }

@@ -32,7 +32,7 @@ use crate::{
 /// Sentences that are embedded, the best by their words and passages: 40 find no more than these.
 const EMBEDDED: usize = 16;
 /// Sentences that the picker reads, likewise.
-const JUDGED: usize = 24;
+const JUDGED: usize = 20;
 /// Answers whose sentences are embedded at the same time; more would only fill the model's queue and be refused.
 const AT_ONCE: usize = 64;
 /// Sentences in an answer at most.
