@@ -2,7 +2,8 @@
 
     python3 bench/chat/marked.py PICKS [--sets covidqa,policyqa,tatqa] [--questions N]
 
-PICKS is what training/pick_data.py wrote (picks.json.xz); the sets named were learnt by the picker that ships; train one without them to judge (training/README.md). Each set gets a box
+PICKS is what training/pick_data.py wrote (picks.json.xz). The picker that ships has learnt the sets named: judge one that has not
+(training/README.md; QUIRE__MODELS__PICKER names its folder). Each set gets a box
 of its own with the passages of its questions, one passage a file; a row of a table is a paragraph, read with its header. An answer is right if it quotes a sentence or row
 that holds the marked answer. A question is also asked without the documents that answer it: then saying nothing is right."""
 
