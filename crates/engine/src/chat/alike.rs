@@ -123,10 +123,14 @@ pub(super) fn replaced(question: &str, there: &HashSet<String>) -> Option<String
     let mut said = question.to_string();
     // From the end, so that places hold.
     for word in words::telling(question).iter().rev().filter(|word| !there.contains(&word.stem)) {
-        let mut groups = GROUPS.iter().map(|group| group.split(' '));
-        let other = groups
-            .find(|group| group.clone().any(|known| words::stem(known) == word.stem))
-            .and_then(|mut group| group.find(|known| there.contains(&words::stem(known))));
+        let group = PLACES.get(word.stem.as_str()).and_then(|groups| groups.first());
+        let other = group.and_then(|at| {
+            GROUPS[*at]
+                .split(' ')
+                .zip(&STEMS[*at])
+                .find(|(_, stem)| there.contains(*stem))
+                .map(|(known, _)| known)
+        });
         let at = word.text.as_ptr() as usize - question.as_ptr() as usize;
         if let Some(other) = other {
             said.replace_range(at..at + word.text.len(), other);
@@ -145,11 +149,11 @@ pub(super) fn expanded(question: &str) -> Option<String> {
             more.extend(whole.split(' '));
         }
     }
-    for group in GROUPS {
-        let known: Vec<&str> = group.split(' ').collect();
-        if asked.iter().any(|word| known.iter().any(|known| words::stem(known) == word.stem)) {
-            let fresh = |word: &&str| !asked.iter().any(|asked| asked.stem == words::stem(word));
-            more.extend(known.into_iter().filter(fresh).take(4));
+    for (group, stems) in GROUPS.iter().zip(STEMS.iter()) {
+        if asked.iter().any(|word| stems.contains(&word.stem)) {
+            let fresh = |stem: &String| !asked.iter().any(|asked| asked.stem == *stem);
+            let known = group.split(' ').zip(stems).filter(|(_, stem)| fresh(stem));
+            more.extend(known.map(|(known, _)| known).take(4));
         }
     }
     more.truncate(MOST);
