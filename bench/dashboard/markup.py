@@ -36,7 +36,7 @@ def main():
         pages = ["/docs", *sorted(set(docs)), "/", f"/boxes/{box}", f"/boxes/{box}/files/{file}", f"/boxes/{box}/files/{file}/report",
                  f"/boxes/{box}/search", f"/boxes/{box}/chat", f"/boxes/{box}/members", f"/boxes/{box}/settings", f"/boxes/{box}/audit",
                  "/search", f"/boxes/{box}/questions", "/account/integrations", "/account/playground", "/account/second-step", "/account/keys", "/account/webhooks", "/account/usage", "/account/profile", "/operator/users",
-                 "/operator/plans", "/operator/health", "/operator/system", "/operator/audit", "/nothing-here"]
+                 "/account/notices", "/operator/plans", "/operator/model", "/operator/health", "/operator/system", "/operator/audit", "/nothing-here"]
         with tempfile.TemporaryDirectory() as folder:
             folder = pathlib.Path(folder)
             for page in pages:

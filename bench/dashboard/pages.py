@@ -156,7 +156,7 @@ def main():
         pages = ["/sign-in", "/", f"/boxes/{box}", f"/boxes/{box}?sort=name", f"/boxes/{box}?q=report-0999", f"/boxes/{box}?status=failed",
                  f"/boxes/{box}?tag=label-3", f"/boxes/{box}/files/{file}", f"/boxes/{box}/files/{file}/report", f"/boxes/{box}/search",
                  f"/boxes/{box}/chat", f"/boxes/{box}/chat/{conversation}", f"/boxes/{box}/questions", f"/boxes/{box}/members", f"/boxes/{box}/settings", f"/boxes/{box}/audit", "/account/keys",
-                 "/account/usage", "/account/profile", "/operator/users", "/operator/plans", "/operator/health", "/operator/system", "/operator/audit"]
+                 "/account/usage", "/account/profile", "/operator/users", "/account/notices", "/operator/plans", "/operator/model", "/operator/health", "/operator/system", "/operator/audit"]
         wrong = 0
         print(f"{arguments.files} files, {arguments.conversations} conversations, each page {arguments.times} times")
         print(f"{'page':44} {'p50 ms':>8} {'p95 ms':>8} {'KB':>7}")

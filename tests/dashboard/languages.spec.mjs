@@ -46,6 +46,10 @@ for (const [code, said] of Object.entries(LANGUAGES)) {
     await page.getByRole("button", { name: said.search, exact: true }).click();
     await expect(page.locator(".found .summary")).toContainText(said.passages);
 
+    for (const path of ["/", "/account/notices"]) {
+      await page.goto(path);
+      await looksRight(page, info, `${path} in ${code}`);
+    }
     await page.goto("/account/profile");
     await expect(page.getByRole("heading", { level: 1, name: said.profile })).toBeVisible();
     await looksRight(page, info, `profile in ${code}`);

@@ -1,6 +1,6 @@
 // Passkeys, with an authenticator that the browser plays. They need an address with a name, so these pages are at localhost.
 
-import { PASSWORD, another, expect, looksRight, newcomer, test } from "./support.mjs";
+import { PASSWORD, another, expect, looksRight, newcomer, openMenu, test } from "./support.mjs";
 
 const HOME = process.env.QUIRE_ADDRESS.replace("127.0.0.1", "localhost");
 test.use({ allowed: [HOME] });
@@ -47,6 +47,7 @@ test("a passkey is added, signs in without a password, and is removed", async ({
   await add.getByRole("button", { name: "Add a passkey" }).click();
   await expect(page.getByRole("alert")).toHaveText("This device already has a passkey of your account.");
 
+  await openMenu(page, info);
   await page.getByRole("button", { name: "Sign out" }).click();
   await expect(page.getByRole("status")).toHaveText("You are signed out.");
   await page.goto(`${HOME}/sign-in?next=${encodeURIComponent("/account/passkeys")}`);
@@ -61,6 +62,7 @@ test("a passkey is added, signs in without a password, and is removed", async ({
 
   // The authenticator still has it, the server does not.
   expect((await devtools.send("WebAuthn.getCredentials", { authenticatorId })).credentials).toHaveLength(1);
+  await openMenu(page, info);
   await page.getByRole("button", { name: "Sign out" }).click();
   await page.getByRole("button", { name: "Sign in with a passkey" }).click();
   await expect(page.getByRole("alert")).toHaveText("This passkey lets nobody in here. Sign in in another way.");

@@ -1,6 +1,6 @@
 // Coming in and going out: passwords, sign-ins, an account elsewhere.
 
-import { PASSWORD, another, expect, looksRight, newcomer, signIn, test } from "./support.mjs";
+import { PASSWORD, another, expect, looksRight, newcomer, openMenu, signIn, test } from "./support.mjs";
 
 test("signing in says what is wrong, lets in, and lets out again", async ({ page, browser, tag }, info) => {
   const email = `in-${tag}@example.org`;
@@ -21,7 +21,7 @@ test("signing in says what is wrong, lets in, and lets out again", async ({ page
     { name: "__Host-quire", httpOnly: true, secure: true, sameSite: "Lax" },
     { name: "__Host-quire-known", httpOnly: true, secure: true, sameSite: "Lax" }]);
   expect(await page.evaluate(() => document.cookie)).toBe("");
-  if (info.project.use.isMobile) await page.getByLabel("Menu").click();
+  await openMenu(page, info);
   await page.getByRole("button", { name: "Sign out" }).click();
   await expect(page.getByRole("status")).toHaveText("You are signed out.");
   await page.goto("/account/keys");

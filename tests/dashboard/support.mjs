@@ -88,9 +88,9 @@ export async function invited(browser, info, email) {
 }
 
 /** An account of its own for a test: the same invitation, sent and accepted without drawing a page. */
-export async function newcomer(browser, info, email) {
+export async function newcomer(browser, info, email, plan = "standard") {
   const operator = await browser.newContext({ storageState: STATE, ignoreHTTPSErrors: true, baseURL: process.env.QUIRE_ADDRESS });
-  const link = await send(operator, "/operator/users", "/operator/users", { email, plan: "standard" });
+  const link = await send(operator, "/operator/users", "/operator/users", { email, plan });
   await operator.close();
   const page = await another(browser, info);
   const path = link.match(/id="fresh-link">[^<]*(\/welcome\?token=[^<]+)</)[1];
@@ -99,7 +99,7 @@ export async function newcomer(browser, info, email) {
 }
 
 /** Sends a form of a page as the page would; gives the text of what comes then. */
-async function send(context, page, action, fields) {
+export async function send(context, page, action, fields) {
   const csrf = (await (await context.request.get(page)).text()).match(/name="csrf" value="([^"]+)"/)[1];
   const answer = await context.request.post(action, { form: { csrf, ...fields }, headers: { Origin: process.env.QUIRE_ADDRESS } });
   expect(answer.ok(), `${action}: ${answer.status()}`).toBe(true);
@@ -132,8 +132,15 @@ export async function ask(page, question) {
   await expect(turns.last()).not.toHaveClass(/waiting/);
 }
 
+/** Opens the menu where it is not always there: on a phone. */
+export async function openMenu(page, info) {
+  if (info.project.use.isMobile) await page.getByLabel("Menu").click();
+}
+
 /** No violation of accessibility at any level, and nothing that has to be scrolled to sideways. */
 export async function looksRight(page, info, what) {
+  // Colours in the middle of a movement are nobody's choice.
+  await page.evaluate(() => Promise.allSettled(document.getAnimations().map((animation) => animation.finished)));
   const found = await new AxeBuilder({ page }).withTags(["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]).exclude("iframe").analyze();
   expect(found.violations.map((violation) => `${what}: ${violation.id} at ${violation.nodes.map((node) => node.target).join(", ")}: ${violation.nodes[0].failureSummary}`)).toEqual([]);
   const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);

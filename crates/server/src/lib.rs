@@ -28,6 +28,7 @@ pub mod site;
 pub mod sources;
 pub mod telemetry;
 mod totp;
+mod trials;
 pub mod webauthn;
 pub mod webhooks;
 mod words;

@@ -109,6 +109,26 @@ impl Chat {
         Chat { search, index, catalog, embedders, answerer, quoting }
     }
 
+    /// The same, with answers by this one.
+    pub fn answered_by(&self, answerer: Arc<dyn Answerer>) -> Self {
+        Chat { answerer, ..self.clone() }
+    }
+
+    /// The same, with answers by quoting.
+    pub fn quoting(&self) -> Self {
+        self.answered_by(self.quoting.clone())
+    }
+
+    /// Whether answers are quotes, without a language model.
+    pub fn quotes(&self) -> bool {
+        !self.answerer.is_told()
+    }
+
+    /// Who answers.
+    pub fn answerer(&self) -> &Arc<dyn Answerer> {
+        &self.answerer
+    }
+
     /// Whether this server can give answers of this format.
     pub fn can(&self, format: &Format) -> bool {
         self.answerer.can(format)

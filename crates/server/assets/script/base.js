@@ -87,6 +87,24 @@ function localTimes(root = document) {
   }
 }
 
+// The bell counts what this browser has not shown yet; the page of notices shows all.
+
+async function bell() {
+  const link = document.querySelector("[data-bell]");
+  if (!link) return;
+  const shown = all("[data-notice]").map((notice) => notice.dataset.notice);
+  if (location.pathname === link.pathname) localStorage.setItem("notices", JSON.stringify(shown));
+  let seen = [];
+  try { seen = JSON.parse(localStorage.getItem("notices")) ?? []; } catch { /* nothing was seen */ }
+  try {
+    const { ids } = await (await ask(link.dataset.bell)).json();
+    const count = ids.filter((id) => !seen.includes(id)).length;
+    const told = link.querySelector("[data-unseen]");
+    told.hidden = count === 0;
+    told.textContent = number.format(count);
+  } catch { /* the next page asks again */ }
+}
+
 // Copying.
 
 document.addEventListener("click", async (event) => {

@@ -7,13 +7,21 @@ function selection() {
   const boxes = () => all("input[name=file]", form);
   const everything = form.querySelector("[data-all]");
   const told = form.querySelector("[data-count]");
+  // All files of the list, those on other pages too: offered once all on this page are ticked.
+  const further = form.querySelector("[data-everything]");
   const update = () => {
-    const chosen = boxes().filter((box) => box.checked).length;
+    const ticked = boxes().filter((box) => box.checked).length;
+    const whole = ticked > 0 && ticked === boxes().length;
+    if (further) {
+      further.hidden = !whole;
+      if (!whole) further.firstElementChild.checked = false;
+    }
+    const chosen = further?.firstElementChild.checked ? Number(further.dataset.everything) : ticked;
     for (const button of all("button", actions)) button.disabled = chosen === 0;
     actions.classList.toggle("some", chosen > 0);
     told.textContent = chosen === 0 ? told.dataset.none : words("script-selected", { count: chosen });
-    everything.checked = chosen > 0 && chosen === boxes().length;
-    everything.indeterminate = chosen > 0 && !everything.checked;
+    everything.checked = whole;
+    everything.indeterminate = ticked > 0 && !whole;
   };
   everything.addEventListener("change", () => {
     for (const box of boxes()) box.checked = everything.checked;

@@ -39,13 +39,39 @@ document.addEventListener("submit", async (event) => {
     const { go } = await response.json();
     const to = new URL(go, location.href);
     const here = to.pathname + to.search === location.pathname + location.search;
-    if (here) location.reload(); else location.assign(to);
+    if (!here) location.assign(to);
+    else {
+      // What was done is said at the top of the page.
+      history.scrollRestoration = "manual";
+      location.reload();
+    }
   } catch (error) {
     delete form.dataset.busy;
     button?.removeAttribute("aria-busy");
     complain(form, error.message, error.field);
   }
 });
+
+/** Tries out what a form says without saving it, and shows what came of that. */
+function trying() {
+  for (const button of all("[data-try]")) {
+    button.addEventListener("click", async () => {
+      const { form } = button, shown = form.querySelector("[data-tried]");
+      if (button.getAttribute("aria-busy")) return;
+      button.setAttribute("aria-busy", "true");
+      form.querySelector("[data-complaint]")?.remove();
+      shown.replaceChildren(make("p", { className: "faint", textContent: words("script-trying") }));
+      try {
+        const response = await ask(button.dataset.try, { method: "POST", body: new URLSearchParams(new FormData(form)) });
+        shown.innerHTML = await response.text(); // our own template: all text in it is escaped
+      } catch (error) {
+        shown.replaceChildren();
+        complain(form, error.message, error.field);
+      }
+      button.removeAttribute("aria-busy");
+    });
+  }
+}
 
 // A page that comes back from the browser's memory takes forms again.
 addEventListener("pageshow", (event) => {
@@ -67,7 +93,7 @@ function typedNames() {
 function choices() {
   for (const group of all("[data-chosen-by]")) {
     const radio = document.getElementById(group.dataset.chosenBy);
-    group.addEventListener("change", (event) => { if (event.target.checked) radio.checked = true; });
+    group.addEventListener("input", (event) => { if (event.target.type === "checkbox" ? event.target.checked : event.target.value) radio.checked = true; });
   }
 }
 

@@ -1,7 +1,9 @@
 keepMenu();
 localTimes();
 themes();
+bell();
 typedNames();
+trying();
 choices();
 passwordStrength();
 selection();

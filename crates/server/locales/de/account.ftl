@@ -242,3 +242,24 @@ account-copied-api = API
 account-copied-tag = Tag
 account-copied-command = Befehl
 account-copied-environment = Umgebung
+account-notices = Benachrichtigungen
+account-notices-lead = Was Ihre Aufmerksamkeit braucht. Jede Meldung verschwindet mit ihrer Ursache.
+account-notices-none = Nichts braucht Ihre Aufmerksamkeit
+account-notices-none-why = Hier erscheinen Dateien, die nicht gelesen werden konnten, knappe Einheiten und Schlüssel, die bald ablaufen.
+account-notice-now = jetzt
+account-notice-soon = bald
+account-notice-failed = { $count ->
+        [one] { $count } Datei in { $box } konnte nicht gelesen werden.
+       *[other] { $count } Dateien in { $box } konnten nicht gelesen werden.
+    }
+account-notice-few-units = { $left ->
+        [one] Bis <time datetime="{ $iso }">{ $when }</time> ist noch { $left } Einheit übrig.
+       *[other] Bis <time datetime="{ $iso }">{ $when }</time> sind noch { $left } Einheiten übrig.
+    }
+account-notice-no-units = Es sind keine Einheiten mehr übrig. Suchen und Antworten gehen wieder ab <time datetime="{ $iso }">{ $when }</time>.
+account-notice-key-expires = Der Schlüssel { $name } gilt nur noch bis <time datetime="{ $iso }">{ $when }</time>.
+account-notice-key-expired = Der Schlüssel { $name } gilt seit <time datetime="{ $iso }">{ $when }</time> nicht mehr.
+account-notice-key-exposed = Der Schlüssel { $name } wurde am <time datetime="{ $iso }">{ $when }</time> so gesendet, dass andere ihn lesen konnten. Ersetzen Sie ihn.
+account-notice-show-files = Dateien zeigen
+account-notice-show-usage = Nutzung zeigen
+account-notice-show-keys = Schlüssel zeigen

@@ -120,3 +120,7 @@ files-picture-alt = Seite { $page } von { $name }
 files-quote = Das Zitat auf der Seite
 files-text-of-page = Text der Seite
 files-open = Datei hier öffnen
+files-select-everything = { $count ->
+        [one] { $count } Datei auswählen
+       *[other] Alle { $count } Dateien auswählen
+    }

@@ -132,3 +132,6 @@ frame-actions = Aktionen
 frame-you = (Sie)
 frame-pages = Seiten
 frame-remove = Entfernen
+frame-undo = Rückgängig
+frame-done-undone = Die Änderung wurde rückgängig gemacht.
+frame-done-model = Gespeichert. Die nächste Frage wird so beantwortet.

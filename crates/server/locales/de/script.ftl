@@ -41,3 +41,4 @@ script-stopped = Angehalten.
 script-took = { $status } in { $count } ms
 script-passkey-known = Dieses Gerät hat schon einen Passkey Ihres Kontos.
 script-passkey-none = Es wurde kein Passkey benutzt: Die Anfrage wurde abgebrochen oder hat zu lange gedauert.
+script-trying = Fünf Fragen werden gestellt …

@@ -242,3 +242,24 @@ account-copied-api = API
 account-copied-tag = Tag
 account-copied-command = Command
 account-copied-environment = Environment
+account-notices = Notifications
+account-notices-lead = What needs your attention. Each one goes away once its cause does.
+account-notices-none = Nothing needs your attention
+account-notices-none-why = Files that cannot be read, units that run low and keys about to expire are shown here.
+account-notice-now = now
+account-notice-soon = soon
+account-notice-failed = { $count ->
+        [one] { $count } file in { $box } could not be read.
+       *[other] { $count } files in { $box } could not be read.
+    }
+account-notice-few-units = { $left ->
+        [one] { $left } unit is left until <time datetime="{ $iso }">{ $when }</time>.
+       *[other] { $left } units are left until <time datetime="{ $iso }">{ $when }</time>.
+    }
+account-notice-no-units = No units are left. Searches and answers work again from <time datetime="{ $iso }">{ $when }</time>.
+account-notice-key-expires = The key { $name } stops working on <time datetime="{ $iso }">{ $when }</time>.
+account-notice-key-expired = The key { $name } stopped working on <time datetime="{ $iso }">{ $when }</time>.
+account-notice-key-exposed = The key { $name } was sent where others could read it, on <time datetime="{ $iso }">{ $when }</time>. Replace it.
+account-notice-show-files = Show the files
+account-notice-show-usage = Show usage
+account-notice-show-keys = Show the keys

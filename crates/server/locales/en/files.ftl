@@ -120,3 +120,7 @@ files-picture-alt = Page { $page } of { $name }
 files-quote = The quote on the page
 files-text-of-page = Text of the page
 files-open = Open the file here
+files-select-everything = { $count ->
+        [one] Select { $count } file
+       *[other] Select all { $count } files
+    }

@@ -132,3 +132,6 @@ frame-actions = Actions
 frame-you = (you)
 frame-pages = Pages
 frame-remove = Remove
+frame-undo = Undo
+frame-done-undone = The change has been undone.
+frame-done-model = Saved. The next question is answered this way.

@@ -41,3 +41,4 @@ script-stopped = Stopped.
 script-took = { $status } in { $count } ms
 script-passkey-known = This device already has a passkey of your account.
 script-passkey-none = No passkey was used: the request was cancelled, or took too long.
+script-trying = Asking five questions …

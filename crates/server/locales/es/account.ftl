@@ -242,3 +242,24 @@ account-copied-api = API
 account-copied-tag = Etiqueta
 account-copied-command = Orden
 account-copied-environment = Entorno
+account-notices = Notificaciones
+account-notices-lead = Lo que requiere su atención. Cada aviso desaparece cuando desaparece su causa.
+account-notices-none = Nada requiere su atención
+account-notices-none-why = Aquí aparecen los archivos que no se pueden leer, las unidades que se agotan y las claves a punto de caducar.
+account-notice-now = ahora
+account-notice-soon = pronto
+account-notice-failed = { $count ->
+        [one] { $count } archivo de { $box } no se pudo leer.
+       *[other] { $count } archivos de { $box } no se pudieron leer.
+    }
+account-notice-few-units = { $left ->
+        [one] Queda { $left } unidad hasta <time datetime="{ $iso }">{ $when }</time>.
+       *[other] Quedan { $left } unidades hasta <time datetime="{ $iso }">{ $when }</time>.
+    }
+account-notice-no-units = No quedan unidades. Las búsquedas y respuestas volverán a funcionar a partir del <time datetime="{ $iso }">{ $when }</time>.
+account-notice-key-expires = La clave { $name } dejará de funcionar el <time datetime="{ $iso }">{ $when }</time>.
+account-notice-key-expired = La clave { $name } dejó de funcionar el <time datetime="{ $iso }">{ $when }</time>.
+account-notice-key-exposed = La clave { $name } se envió donde otros podían leerla, el <time datetime="{ $iso }">{ $when }</time>. Sustitúyala.
+account-notice-show-files = Ver los archivos
+account-notice-show-usage = Ver el uso
+account-notice-show-keys = Ver las claves

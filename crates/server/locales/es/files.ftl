@@ -120,3 +120,7 @@ files-picture-alt = Página { $page } de { $name }
 files-quote = La cita en la página
 files-text-of-page = Texto de la página
 files-open = Abrir el archivo aquí
+files-select-everything = { $count ->
+        [one] Seleccionar { $count } archivo
+       *[other] Seleccionar los { $count } archivos
+    }

@@ -132,3 +132,6 @@ frame-actions = Acciones
 frame-you = (usted)
 frame-pages = Páginas
 frame-remove = Quitar
+frame-undo = Deshacer
+frame-done-undone = El cambio se ha deshecho.
+frame-done-model = Guardado. La próxima pregunta se responderá así.

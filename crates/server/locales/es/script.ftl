@@ -41,3 +41,4 @@ script-stopped = Detenido.
 script-took = { $status } en { $count } ms
 script-passkey-known = Este dispositivo ya tiene una llave de acceso de su cuenta.
 script-passkey-none = No se usó ninguna llave de acceso: la petición se canceló o tardó demasiado.
+script-trying = Haciendo cinco preguntas …

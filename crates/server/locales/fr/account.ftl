@@ -242,3 +242,24 @@ account-copied-api = API
 account-copied-tag = Balise
 account-copied-command = Commande
 account-copied-environment = Environnement
+account-notices = Notifications
+account-notices-lead = Ce qui demande votre attention. Chaque avis disparaît avec sa cause.
+account-notices-none = Rien ne demande votre attention
+account-notices-none-why = Les fichiers illisibles, les unités qui s’épuisent et les clés sur le point d’expirer s’affichent ici.
+account-notice-now = maintenant
+account-notice-soon = bientôt
+account-notice-failed = { $count ->
+        [one] { $count } fichier de { $box } n’a pas pu être lu.
+       *[other] { $count } fichiers de { $box } n’ont pas pu être lus.
+    }
+account-notice-few-units = { $left ->
+        [one] Il reste { $left } unité jusqu’au <time datetime="{ $iso }">{ $when }</time>.
+       *[other] Il reste { $left } unités jusqu’au <time datetime="{ $iso }">{ $when }</time>.
+    }
+account-notice-no-units = Il ne reste plus d’unités. Les recherches et les réponses fonctionneront de nouveau à partir du <time datetime="{ $iso }">{ $when }</time>.
+account-notice-key-expires = La clé { $name } cessera de fonctionner le <time datetime="{ $iso }">{ $when }</time>.
+account-notice-key-expired = La clé { $name } a cessé de fonctionner le <time datetime="{ $iso }">{ $when }</time>.
+account-notice-key-exposed = La clé { $name } a été envoyée là où d’autres pouvaient la lire, le <time datetime="{ $iso }">{ $when }</time>. Remplacez-la.
+account-notice-show-files = Voir les fichiers
+account-notice-show-usage = Voir l’utilisation
+account-notice-show-keys = Voir les clés

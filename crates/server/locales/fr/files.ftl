@@ -120,3 +120,7 @@ files-picture-alt = Page { $page } de { $name }
 files-quote = La citation sur la page
 files-text-of-page = Texte de la page
 files-open = Ouvrir le fichier ici
+files-select-everything = { $count ->
+        [one] Sélectionner { $count } fichier
+       *[other] Sélectionner les { $count } fichiers
+    }

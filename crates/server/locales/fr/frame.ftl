@@ -132,3 +132,6 @@ frame-actions = Actions
 frame-you = (vous)
 frame-pages = Pages
 frame-remove = Retirer
+frame-undo = Annuler
+frame-done-undone = La modification a été annulée.
+frame-done-model = Enregistré. La prochaine question sera traitée ainsi.

@@ -41,3 +41,4 @@ script-stopped = Arrêté.
 script-took = { $status } en { $count } ms
 script-passkey-known = Cet appareil a déjà une clé d’accès de votre compte.
 script-passkey-none = Aucune clé d’accès n’a été utilisée : la demande a été annulée ou a pris trop de temps.
+script-trying = Cinq questions sont posées …

@@ -242,3 +242,24 @@ account-copied-api = API
 account-copied-tag = Tag
 account-copied-command = Comando
 account-copied-environment = Ambiente
+account-notices = Notificações
+account-notices-lead = O que precisa de sua atenção. Cada aviso desaparece quando a causa desaparece.
+account-notices-none = Nada precisa da sua atenção
+account-notices-none-why = Aqui aparecem os arquivos que não podem ser lidos, as unidades que estão acabando e as chaves prestes a expirar.
+account-notice-now = agora
+account-notice-soon = em breve
+account-notice-failed = { $count ->
+        [one] { $count } arquivo de { $box } não pôde ser lido.
+       *[other] { $count } arquivos de { $box } não puderam ser lidos.
+    }
+account-notice-few-units = { $left ->
+        [one] Resta { $left } unidade até <time datetime="{ $iso }">{ $when }</time>.
+       *[other] Restam { $left } unidades até <time datetime="{ $iso }">{ $when }</time>.
+    }
+account-notice-no-units = Não restam unidades. As pesquisas e respostas voltam a funcionar a partir de <time datetime="{ $iso }">{ $when }</time>.
+account-notice-key-expires = A chave { $name } deixa de funcionar em <time datetime="{ $iso }">{ $when }</time>.
+account-notice-key-expired = A chave { $name } deixou de funcionar em <time datetime="{ $iso }">{ $when }</time>.
+account-notice-key-exposed = A chave { $name } foi enviada onde outros podiam lê-la, em <time datetime="{ $iso }">{ $when }</time>. Substitua-a.
+account-notice-show-files = Ver os arquivos
+account-notice-show-usage = Ver o uso
+account-notice-show-keys = Ver as chaves

@@ -120,3 +120,7 @@ files-picture-alt = Página { $page } de { $name }
 files-quote = A citação na página
 files-text-of-page = Texto da página
 files-open = Abrir o arquivo aqui
+files-select-everything = { $count ->
+        [one] Selecionar { $count } arquivo
+       *[other] Selecionar todos os { $count } arquivos
+    }

@@ -132,3 +132,6 @@ frame-actions = Ações
 frame-you = (você)
 frame-pages = Páginas
 frame-remove = Remover
+frame-undo = Desfazer
+frame-done-undone = A alteração foi desfeita.
+frame-done-model = Guardado. A próxima pergunta será respondida assim.

@@ -41,3 +41,4 @@ script-stopped = Interrompido.
 script-took = { $status } em { $count } ms
 script-passkey-known = Este dispositivo já tem uma chave de acesso da sua conta.
 script-passkey-none = Nenhuma chave de acesso foi usada: o pedido foi cancelado ou demorou demais.
+script-trying = Fazendo cinco perguntas …

@@ -11,7 +11,7 @@ use engine::{embedders::Embedders, search::Rerankers};
 use jiff::Timestamp;
 use parking_lot::Mutex;
 
-use crate::config::{AnswererKind, Config};
+use crate::config::Config;
 
 /// How long a measured size is shown: a folder of many files takes a while to go through.
 const KEPT: Duration = Duration::from_secs(60);
@@ -22,7 +22,6 @@ pub struct About {
     pub(crate) started: Timestamp,
     pub(crate) embedder: String,
     pub(crate) reranker: String,
-    pub(crate) answerer: String,
     /// What reads pictures and scanned pages.
     pub(crate) ocr: parsers::Ocr,
     /// What the sandbox of parsers lacks on this machine, once that is known.
@@ -33,11 +32,6 @@ pub struct About {
 impl About {
     /// What a server with this data folder, models of these names and these settings is made of.
     pub fn of(data: &Path, embedders: &Embedders, rerankers: &Rerankers, config: &Config) -> Self {
-        let answerer = match config.answerer.kind {
-            AnswererKind::Extractive => "by quoting, in process".to_string(),
-            AnswererKind::Upstream => format!("{}, at a language model server", config.answerer.model),
-            AnswererKind::Gguf => "a language model in process".to_string(),
-        };
         About {
             data: data.to_path_buf(),
             started: Timestamp::now(),
@@ -54,7 +48,6 @@ impl About {
                 (usual, Some(multilingual)) => format!("{usual}; {multilingual} for other languages"),
                 (usual, None) => usual.to_string(),
             },
-            answerer,
             ocr: config.ingest.ocr.here(),
             sandbox: OnceLock::new(),
             index_size: Mutex::new(None),

@@ -3,6 +3,7 @@
 //! It stands below the API ([`crate::http`]) and the dashboard ([`crate::dashboard`]) and knows nothing of either.
 
 pub mod about;
+pub mod answers;
 pub mod assets;
 pub mod evaluations;
 pub mod failures;
@@ -27,6 +28,7 @@ use tokio_util::sync::CancellationToken;
 
 use self::{
     about::About,
+    answers::Answers,
     assets::Assets,
     evaluations::Evaluations,
     failures::Failures,
@@ -72,8 +74,8 @@ pub struct Parts {
     pub search: Search,
     /// Where searches and answers wait for their turn.
     pub turnstile: Turnstile,
-    /// Answers questions.
-    pub chat: Chat,
+    /// Who answers questions.
+    pub answers: Answers,
     /// Recent queries.
     pub recent_queries: RecentQueries,
     /// Questions that went wrong, and those that can be rated.
@@ -114,6 +116,11 @@ impl App {
     /// The app made of these parts.
     pub fn new(parts: Parts) -> Self {
         App(Arc::new(parts))
+    }
+
+    /// What answers questions now.
+    pub(crate) fn chat(&self) -> Chat {
+        self.answers.chat()
     }
 }
 

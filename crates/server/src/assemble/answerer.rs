@@ -11,10 +11,17 @@ use std::{
 
 use ::models::{Gguf, GgufAnswerer, Patience, Remote, RemoteAnswerer};
 use anyhow::{Result, anyhow, bail};
-use engine::{chat::Extractive, seams::answerer::Answerer};
+use engine::{
+    Fault, Reason,
+    chat::{Chat, Extractive},
+    seams::{answerer::Answerer, catalog::ChosenModel},
+};
 use nix::sys::{prctl::set_pdeathsig, signal::Signal};
 
-use crate::config::{AnswererKind, AnswererSettings};
+use crate::{
+    app::answers::Answers,
+    config::{AnswererKind, AnswererSettings},
+};
 
 /// How long connecting may take, and how often an answer is begun again.
 const CONNECT: Duration = Duration::from_secs(10);
@@ -23,7 +30,7 @@ const ATTEMPTS: u32 = 3;
 /// The answerer that the settings name.
 pub(super) fn choose(settings: &AnswererSettings, quoting: &Arc<Extractive>) -> Result<Arc<dyn Answerer>> {
     match settings.kind {
-        AnswererKind::Extractive => Ok(quoting.clone()),
+        AnswererKind::Dashboard | AnswererKind::Extractive => Ok(quoting.clone()),
         AnswererKind::Upstream => upstream(settings),
         AnswererKind::Gguf => gguf(settings),
     }
@@ -53,6 +60,22 @@ fn gguf(settings: &AnswererSettings) -> Result<Arc<dyn Answerer>> {
         patience: patience(settings)?,
     })?;
     Ok(Arc::new(answerer))
+}
+
+/// Who answers: this chat or, where the settings leave that to operators, the model that they choose.
+pub(super) fn answers(settings: &AnswererSettings, chat: Chat) -> Answers {
+    if settings.kind != AnswererKind::Dashboard {
+        return Answers::set(chat);
+    }
+    let settings = settings.clone();
+    let wrong = |wrong: anyhow::Error| Fault::new(Reason::InvalidParameter, wrong.to_string());
+    Answers::chosen(&chat, Box::new(move |chosen| open(&settings, chosen).map_err(wrong)))
+}
+
+/// The model that an operator chose, as patient as the settings say.
+pub(super) fn open(settings: &AnswererSettings, chosen: &ChosenModel) -> Result<Arc<dyn Answerer>> {
+    let ChosenModel { url, model, key } = chosen.clone();
+    upstream(&AnswererSettings { url, model, api_key: key, ..settings.clone() })
 }
 
 fn upstream(settings: &AnswererSettings) -> Result<Arc<dyn Answerer>> {

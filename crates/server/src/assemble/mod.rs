@@ -16,7 +16,7 @@ use anyhow::{Context, Result, bail};
 use engine::{
     chat::{Chat, Extractive},
     ingest::Ingest,
-    seams::{answerer::Answerer, parser::Parser},
+    seams::{answerer::Answerer, catalog::ChosenModel, parser::Parser},
     search::Search,
     turnstile::{Room, Turnstile},
 };
@@ -30,6 +30,7 @@ use crate::{
     app::{
         App, Parts,
         about::About,
+        answers::Answers,
         assets::Assets,
         evaluations::Evaluations,
         failures::Failures,
@@ -41,6 +42,7 @@ use crate::{
         spans::Spans,
     },
     config::Config,
+    library::Library,
     oidc::Provider,
     outside::Outside,
     passwords::Passwords,
@@ -102,15 +104,8 @@ pub async fn assemble_from(
     let ingest = Ingest { parser, embedders: models.embedders.clone(), index: library.index.clone() };
     let search = Search::new(library.index.clone(), models.embedders.clone(), models.rerankers.clone())
         .exact_to(config.index.exact_to);
-    let quoting = Arc::new(Extractive::new(models.embedders.clone(), models.pickers.clone()));
-    let chat = Chat::new(
-        search.clone(),
-        library.index.clone(),
-        library.catalog.clone(),
-        models.embedders.clone(),
-        answerer::choose(&config.answerer, &quoting)?,
-        quoting,
-    );
+    let answers = answers(&config, &models, &search, &library)?;
+    Box::pin(answers.follow(&*library.catalog)).await?;
     let fetch = match config.fetch.urls {
         true => Some(Outside::new(config.fetch.private_addresses, "fetch.private_addresses")?),
         false => None,
@@ -137,7 +132,7 @@ pub async fn assemble_from(
         webhooks,
         programs,
         search,
-        chat,
+        answers,
         turnstile: turnstile(&config),
         recent_queries: RecentQueries::default(),
         questions: Questions::new(&config.questions),
@@ -165,8 +160,26 @@ pub async fn assemble_from(
     Ok(Assembled { app, ingest, _lock: lock })
 }
 
-/// The answerer that the settings name, by itself. Reads files and packs weights, so it is not for the async threads.
-pub fn open_answerer(config: &Config, data: &Path) -> Result<Arc<dyn Answerer>> {
+/// Who answers questions.
+fn answers(config: &Config, models: &Models, search: &Search, library: &Library) -> Result<Answers> {
+    let quoting = Arc::new(Extractive::new(models.embedders.clone(), models.pickers.clone()));
+    let chat = Chat::new(
+        search.clone(),
+        library.index.clone(),
+        library.catalog.clone(),
+        models.embedders.clone(),
+        answerer::choose(&config.answerer, &quoting)?,
+        quoting,
+    );
+    Ok(answerer::answers(&config.answerer, chat))
+}
+
+/// The answerer that the settings name or an operator chose, by itself. Reads files and packs weights, so it is not for the
+/// async threads.
+pub fn open_answerer(config: &Config, data: &Path, chosen: Option<ChosenModel>) -> Result<Arc<dyn Answerer>> {
+    if let Some(chosen) = chosen {
+        return answerer::open(&config.answerer, &chosen);
+    }
     let models = Models::load(&config.models, data)?;
     answerer::choose(&config.answerer, &Arc::new(Extractive::new(models.embedders, models.pickers)))
 }

@@ -180,7 +180,7 @@ async fn execute(cli: Cli) -> Result<ExitCode, Fault> {
         Command::Export(wanted) => bundle::export(global, wanted).await,
         Command::Import(wanted) => bundle::import(global, wanted).await,
         Command::MigrateStore(migrate) => migrate::run(global, migrate).await,
-        Command::Reindex(wanted) => reindex::run(global, wanted).await,
+        Command::Reindex(wanted) => Box::pin(reindex::run(global, wanted)).await,
         Command::Models(models) => models::run(global, models).await,
         Command::Files(list) => files::list(global, list).await,
         Command::Search(search) => search::run(global, search).await,

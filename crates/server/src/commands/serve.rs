@@ -274,7 +274,9 @@ pub(super) async fn beat(app: App, shutdown: CancellationToken) {
         loop {
             let beaten = async {
                 app.catalog.beat_node().await?;
-                app.catalog.bury_nodes(DEAD_AFTER).await
+                let buried = app.catalog.bury_nodes(DEAD_AFTER).await?;
+                app.answers.follow(&*app.catalog).await?;
+                Ok::<_, Fault>(buried)
             };
             match beaten.await {
                 Ok(0) => {}

@@ -243,6 +243,8 @@ pub struct AnswererSettings {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AnswererKind {
+    /// As an operator chose in the dashboard, and by quoting until then.
+    Dashboard,
     /// By quoting, in process.
     Extractive,
     /// By a language model behind an OpenAI-compatible server.

@@ -1,7 +1,7 @@
 //! The boxes that somebody is a member of, and creating one.
 
 use askama::Template;
-use axum::extract::State;
+use axum::{extract::State, http::HeaderMap};
 use engine::{
     access::Role,
     ids::BoxId,
@@ -9,6 +9,7 @@ use engine::{
 };
 
 use super::{
+    checklist::{self, Step},
     fields::Fields,
     page::{self, Frame, Place, Shown},
     permit::SignedIn,
@@ -34,16 +35,21 @@ struct Card {
 struct BoxesPage {
     frame: Frame,
     boxes: Vec<Card>,
+    /// What there is to do first.
+    steps: Vec<Step>,
+    done: usize,
 }
 
 /// All boxes that one may read.
-pub(super) async fn list(State(app): State<App>, who: SignedIn) -> Shown {
+pub(super) async fn list(State(app): State<App>, who: SignedIn, headers: HeaderMap) -> Shown {
     let records = app.catalog.boxes_of(&who.person().readable()).await?;
     let readings: Vec<_> =
         records.iter().map(|record| who.person().may_read(record.id)).collect::<Result<_, _>>()?;
     let totals = app.catalog.totals(&readings).await?;
     let words = who.0.words;
-    let boxes = records.into_iter().zip(totals).map(|(record, totals)| Card {
+    let boxes: Vec<_> = records.into_iter().zip(totals).collect();
+    let steps = checklist::of(&app, &who, &headers, &boxes).await?;
+    let boxes = boxes.into_iter().map(|(record, totals)| Card {
         id: record.id,
         name: record.name.as_str().to_string(),
         role: who.person().role(record.id).unwrap_or(Role::Viewer),
@@ -54,8 +60,12 @@ pub(super) async fn list(State(app): State<App>, who: SignedIn) -> Shown {
         under_way: totals.under_way,
         failed: totals.failed,
     });
-    let boxes = boxes.collect();
-    page::show(&BoxesPage { frame: Frame::new(&app, &who.0, words.text("frame-boxes"), Place::Boxes), boxes })
+    page::show(&BoxesPage {
+        frame: Frame::new(&app, &who.0, words.text("frame-boxes"), Place::Boxes),
+        boxes: boxes.collect(),
+        done: steps.iter().filter(|step| step.done).count(),
+        steps,
+    })
 }
 
 /// Creates a box and goes there.

@@ -19,7 +19,6 @@ use super::{
 };
 use crate::{
     app::App,
-    config::AnswererKind,
     http::{
         body::JsonBody,
         error::Failure,
@@ -72,7 +71,7 @@ async fn render(
         address,
         current: current.map(|(record, _)| Line::of(record)),
         said,
-        quotes: app.config.answerer.kind == AnswererKind::Extractive,
+        quotes: app.chat().quotes(),
         rated: app.questions.are_kept(),
         empty: totals.iter().all(|totals| totals.pages == 0),
         here: at.here,

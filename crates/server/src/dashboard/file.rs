@@ -23,7 +23,7 @@ use super::{
     page::{self, Frame, Place, Shown},
     permit::{AtFile, Here, no_such_file},
     rendered,
-    said::Said,
+    said::{self, Before, Said},
     show::Moment,
 };
 use crate::{
@@ -159,6 +159,8 @@ struct FilePage {
     passages: String,
     sha256: String,
     warnings: Vec<String>,
+    /// Name, labels and metadata as they were before they were just changed.
+    before: Option<Before>,
 }
 
 #[derive(Deserialize)]
@@ -203,6 +205,10 @@ pub(super) async fn show(
         row: Row::of(words, &file),
         file_tags: file.tags.join(", "),
         entries: file.metadata.iter().map(|(key, value)| (key.clone(), as_text(value))).collect(),
+        before: match at.who.0.brought.take(|said| matches!(said, Said::FileChanged(_))) {
+            Some(Said::FileChanged(before)) => Some(before),
+            _ => None,
+        },
         shown: view_of(&file) != View::Nothing,
         sheet: page.map(|page| Sheet::of(words, &at.here, &file, &page, spot.span())),
         language: file.language.clone().unwrap_or_default(),
@@ -386,21 +392,43 @@ fn changed_entries(before: &Metadata, fields: &Fields) -> Metadata {
     changes
 }
 
+/// The metadata as it was before a change, whose notice carries the values as JSON.
+fn restored_entries(now: &Metadata, fields: &Fields) -> Metadata {
+    let mut changes: Metadata = now.keys().map(|key| (key.clone(), Value::Null)).collect();
+    let before = fields.all("key").zip(fields.all("value"));
+    changes
+        .extend(before.filter_map(|(key, value)| Some((key.to_string(), serde_json::from_str(value).ok()?))));
+    changes
+}
+
 /// Another name, other labels, other metadata.
 pub(super) async fn change(
     State(app): State<App>,
     AtFile { at, file }: AtFile<Writing>,
     fields: Fields,
 ) -> Shown {
+    let before = Said::FileChanged(Before {
+        name: file.name.as_str().to_string(),
+        tags: file.tags.join(", "),
+        entries: file.metadata.iter().map(|(key, value)| (key.clone(), value.to_string())).collect(),
+    });
+    let undone = fields.ticked("undone");
     let changes = FileChanges {
         name: Some(labels::parse_name(fields.text("name"))?),
         tags: Some(labels::parse_tags(fields.text("tags"))?),
-        metadata: fields.has("key").then(|| changed_entries(&file.metadata, &fields)),
+        metadata: fields.has("key").then(|| match undone {
+            true => restored_entries(&file.metadata, &fields),
+            false => changed_entries(&file.metadata, &fields),
+        }),
         ..FileChanges::default()
     };
     app.catalog.change_file(&at.right, file.id, changes).await?.ok_or_else(no_such_file)?;
     audit::note(&app, &at.who.0, Action::FileChanged, Some(at.here.id), file.name.as_str()).await?;
-    Ok(page::go(format!("{}?done=file-changed", address(&at.here, &file))))
+    if undone || !said::is_short(&before) {
+        let done = if undone { "undone" } else { "file-changed" };
+        return Ok(page::go(format!("{}?done={done}", address(&at.here, &file))));
+    }
+    Ok(at.who.0.say(&before, page::go(address(&at.here, &file))))
 }
 
 /// Reads it again.
@@ -421,6 +449,19 @@ pub(super) async fn delete(State(app): State<App>, AtFile { at, file }: AtFile<W
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_change_of_metadata_is_taken_back_exactly() {
+        use serde_json::json;
+        let now: Metadata = [("a".to_string(), json!(42)), ("new".to_string(), json!("x"))].into();
+        let sent =
+            [("key", ""), ("value", ""), ("key", "a"), ("value", "\"42\""), ("key", "b"), ("value", "[1]")];
+        let fields = Fields::of(sent.map(|(name, value)| (name.to_string(), value.to_string())).into());
+        let expected: Metadata = [("a", json!("42")), ("b", json!([1])), ("new", json!(null))]
+            .map(|(key, value)| (key.to_string(), value))
+            .into();
+        assert_eq!(restored_entries(&now, &fields), expected);
+    }
 
     #[test]
     fn metadata_that_is_not_touched_stays_what_it_was() {

@@ -38,6 +38,8 @@ use crate::{
 
 /// Files on a page: enough to work with, little enough to be there at once.
 const PAGE: u32 = 50;
+/// Files that are looked up at once where all of a list are meant.
+const MANY: u32 = 500;
 
 /// A file as a list shows it.
 pub(super) struct Row {
@@ -217,6 +219,10 @@ struct FilesPage {
     receipts: Vec<said::Receipt>,
     /// How many were deleted beside those.
     further: usize,
+    /// Labels that can be taken off again.
+    undo: Vec<(FileId, String)>,
+    /// How many files there are, of which the page shows a part; 0 where it shows all.
+    everything: u64,
     /// The list's own query, so that what is done to files leads back to it.
     back: String,
 }
@@ -269,13 +275,16 @@ pub(super) async fn list(State(app): State<App>, at: InBox<Reading>, Query(wante
 
 fn files_page(app: &App, visit: &Visit, here: Here, wanted: Wanted, found: FilePage) -> FilesPage {
     let filtered = !(wanted.q.is_empty() && wanted.status.is_empty() && wanted.tag.is_empty());
-    let (done, receipts, further) = just_done(visit);
+    let Done { words: done, receipts, further, undo } = just_done(visit);
+    let parted = found.next.is_some() || !wanted.after.is_empty();
     FilesPage {
         frame: Frame::in_box(app, visit, "frame-files", &here.name),
         fetches: app.fetch.is_some(),
         done,
         receipts,
         further,
+        undo,
+        everything: if parted { found.total } else { 0 },
         back: wanted.parameters(&wanted.sort, &wanted.after),
         rows: found.files.iter().map(|file| Row::of(visit.words, file)).collect(),
         columns: columns(&wanted, &here),
@@ -295,30 +304,46 @@ fn files_page(app: &App, visit: &Visit, here: Here, wanted: Wanted, found: FileP
     }
 }
 
-/// What the visitor has just done to files, in words and with receipts, and how many more were deleted than are listed.
-fn just_done(visit: &Visit) -> (String, Vec<said::Receipt>, usize) {
+/// What the visitor has just done to files.
+#[derive(Default)]
+struct Done {
+    words: String,
+    receipts: Vec<said::Receipt>,
+    /// How many more were deleted than are listed.
+    further: usize,
+    undo: Vec<(FileId, String)>,
+}
+
+fn just_done(visit: &Visit) -> Done {
     let about_files =
-        |said: &Said| matches!(said, Said::Labelled(_) | Said::ReadAgain(_) | Said::Deleted { .. });
+        |said: &Said| matches!(said, Said::Labelled { .. } | Said::ReadAgain(_) | Said::Deleted { .. });
     let say = |key, count: usize| visit.words.count(key, count as u64);
     match visit.brought.take(about_files) {
-        Some(Said::Labelled(count)) => (say("files-labelled", count), Vec::new(), 0),
-        Some(Said::ReadAgain(count)) => (say("files-reprocessed", count), Vec::new(), 0),
+        Some(Said::Labelled { count, undo }) => {
+            Done { words: say("files-labelled", count), undo, ..Done::default() }
+        }
+        Some(Said::ReadAgain(count)) => Done { words: say("files-reprocessed", count), ..Done::default() },
         Some(Said::Deleted { count, receipts }) => {
             let further = count.saturating_sub(receipts.len());
-            (say("files-deleted", count), receipts, further)
+            Done { words: say("files-deleted", count), receipts, further, ..Done::default() }
         }
-        _ => (String::new(), Vec::new(), 0),
+        _ => Done::default(),
     }
 }
 
 /// Does something to all selected files, and goes back to the list that they were selected in.
 pub(super) async fn selected(State(app): State<App>, at: InBox<Writing>, fields: Fields) -> Shown {
-    let ids: Vec<FileId> = fields.all("file").filter_map(|id| id.parse().ok()).collect();
+    // Parsed and written again: what is not of the list's own does not come back.
+    let back: Wanted = wanted_in(fields.text("back"));
+    let ids: Vec<FileId> = match fields.ticked("everything") {
+        true => everything(&app, at.right.reading(), &back).await?,
+        false => fields.all("file").filter_map(|id| id.parse().ok()).collect(),
+    };
     if ids.is_empty() {
         return Err(Fault::invalid("file", "no file is selected").into());
     }
     let visit = &at.who.0;
-    let (mut receipts, mut count) = (Vec::new(), 0);
+    let (mut receipts, mut undo, mut count) = (Vec::new(), Vec::new(), 0);
     let tags = labels::parse_tags(fields.text("tags"))?;
     let action = fields.text("action");
     if action == "tag" && tags.is_empty() {
@@ -342,6 +367,11 @@ pub(super) async fn selected(State(app): State<App>, at: InBox<Writing>, fields:
                 audit::note(&app, visit, Action::FileReadAgain, Some(at.here.id), name).await?;
             }
             "tag" => {
+                let added: Vec<&str> =
+                    tags.iter().filter(|tag| !file.tags.contains(tag)).map(String::as_str).collect();
+                if !added.is_empty() {
+                    undo.push((id, added.join(",")));
+                }
                 let all: Vec<String> = file.tags.iter().chain(&tags).cloned().collect();
                 let changes = FileChanges { tags: Some(all), ..FileChanges::default() };
                 app.catalog.change_file(&at.right, id, changes).await?;
@@ -354,26 +384,51 @@ pub(super) async fn selected(State(app): State<App>, at: InBox<Writing>, fields:
     }
     let said = match action {
         "delete" => Said::deleted(receipts),
-        "tag" => Said::Labelled(count),
+        "tag" => Said::labelled(count, undo),
         _ => Said::ReadAgain(count),
     };
-    // Parsed and written again: what is not of the list's own does not come back.
-    let back: Wanted = wanted_in(fields.text("back"));
     Ok(visit.say(&said, page::go(listed(&at.here, &back.parameters(&back.sort, &back.after)))))
+}
+
+/// All files of the list, on whatever page of it.
+async fn everything(app: &App, reading: &Reading, wanted: &Wanted) -> Result<Vec<FileId>, Fault> {
+    let mut query = FileQuery { after: None, limit: MANY, ..wanted.query() };
+    let mut ids = Vec::new();
+    loop {
+        let found = app.catalog.list_files(&[*reading], query.clone()).await?;
+        ids.extend(found.files.iter().map(|file| file.id));
+        let Some(next) = found.next else { return Ok(ids) };
+        query.after = Some(next);
+    }
+}
+
+/// Takes labels off again that were just added.
+pub(super) async fn undo_labels(State(app): State<App>, at: InBox<Writing>, fields: Fields) -> Shown {
+    for (id, tags) in fields.all("file").zip(fields.all("tags")) {
+        let Ok(id) = id.parse() else { continue };
+        let Some(file) = app.catalog.files(at.right.reading(), &[id]).await?.pop().flatten() else {
+            continue;
+        };
+        let added: Vec<&str> = tags.split(',').collect();
+        let before = file.tags.iter().filter(|tag| !added.contains(&tag.as_str())).cloned().collect();
+        let changes = FileChanges { tags: Some(before), ..FileChanges::default() };
+        app.catalog.change_file(&at.right, id, changes).await?;
+        audit::note(&app, &at.who.0, Action::FileChanged, Some(at.here.id), file.name.as_str()).await?;
+    }
+    let back: Wanted = wanted_in(fields.text("back"));
+    let list = listed(&at.here, &back.parameters(&back.sort, &back.after));
+    let mark = if list.contains('?') { '&' } else { '?' };
+    Ok(page::go(format!("{list}{mark}done=undone")))
 }
 
 /// Puts all files of the box that could not be read into the queue again.
 pub(super) async fn retry_failed(State(app): State<App>, at: InBox<Writing>) -> Shown {
-    let mut query = Wanted { status: "failed".into(), ..Wanted::default() }.query();
+    let failed = Wanted { status: "failed".into(), ..Wanted::default() };
+    let ids = everything(&app, at.right.reading(), &failed).await?;
     let mut count = 0;
-    loop {
-        let found = app.catalog.list_files(&[*at.right.reading()], query.clone()).await?;
-        for file in &found.files {
-            read_again(&app, &at.right, file).await?;
-            count += 1;
-        }
-        let Some(next) = found.next else { break };
-        query.after = Some(next);
+    for file in app.catalog.files(at.right.reading(), &ids).await?.iter().flatten() {
+        read_again(&app, &at.right, file).await?;
+        count += 1;
     }
     let what = format!("{} that had failed", Words::default().count("frame-count-files", count as u64));
     audit::note(&app, &at.who.0, Action::FileReadAgain, Some(at.here.id), what).await?;

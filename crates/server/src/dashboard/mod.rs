@@ -9,6 +9,7 @@ mod audit;
 mod boxes;
 mod certificate;
 mod chat;
+mod checklist;
 mod consent;
 mod conversations;
 mod cookies;
@@ -21,6 +22,7 @@ mod integrations;
 mod keys;
 mod members;
 mod narrowed;
+mod notices;
 mod oidc;
 mod onetime;
 mod opened;
@@ -118,11 +120,13 @@ pub const ROUTES: &[Route] = &[
     // Boxes.
     page("/", Needs::SignedIn, || get(boxes::list)),
     form("/boxes", Needs::SignedIn, || post(boxes::add)),
+    form("/account/checklist/hide", Needs::SignedIn, || post(checklist::hide)),
     // The files of a box.
     page("/boxes/{box_id}", Needs::Reading, || get(files::list)),
     form("/boxes/{box_id}/files", Needs::Writing, || post(upload::upload)),
     form("/boxes/{box_id}/files/add", Needs::Writing, || post(upload::add)),
     form("/boxes/{box_id}/files/selected", Needs::Writing, || post(files::selected)),
+    form("/boxes/{box_id}/files/labels/undo", Needs::Writing, || post(files::undo_labels)),
     form("/boxes/{box_id}/files/retry-failed", Needs::Writing, || post(files::retry_failed)),
     page("/boxes/{box_id}/events", Needs::Reading, || get(files::events)),
     page("/boxes/{box_id}/files/{file_id}", Needs::Reading, || get(file::show)),
@@ -186,6 +190,8 @@ pub const ROUTES: &[Route] = &[
     page("/boxes/{box_id}/audit", Needs::Managing, || get(audit::of_box)),
     page("/boxes/{box_id}/audit/export", Needs::Managing, || get(audit::export_of_box)),
     // The visitor's account.
+    page("/account/notices", Needs::SignedIn, || get(notices::show)),
+    page("/account/notices/ids", Needs::SignedIn, || get(notices::ids)),
     page("/account/keys", Needs::SignedIn, || get(keys::list)),
     form("/account/keys", Needs::SignedIn, || post(keys::add)),
     form("/account/keys/{prefix}/revoke", Needs::SignedIn, || post(keys::revoke)),
@@ -231,6 +237,9 @@ pub const ROUTES: &[Route] = &[
     form("/operator/invitations/{link_id}/withdraw", Needs::Operating, || post(operator::users::withdraw)),
     page("/operator/plans", Needs::Operating, || get(operator::plans::list)),
     form("/operator/plans", Needs::Operating, || post(operator::plans::put)),
+    page("/operator/model", Needs::Operating, || get(operator::model::show)),
+    form("/operator/model", Needs::Operating, || post(operator::model::choose)),
+    form("/operator/model/try", Needs::Operating, || post(operator::model::try_out)),
     page("/operator/health", Needs::Operating, || get(operator::health::show)),
     page("/operator/system", Needs::Operating, || get(operator::system::show)),
     page("/operator/audit", Needs::Operating, || get(audit::of_all)),

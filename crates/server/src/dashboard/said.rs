@@ -4,6 +4,7 @@
 //! and the page that shows it takes it away. So reloading a page repeats nothing.
 
 use axum::{http::HeaderMap, response::Response};
+use engine::ids::FileId;
 use parking_lot::Mutex;
 use rand::Rng;
 use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
@@ -35,12 +36,26 @@ pub(super) enum Said {
     Secret(String),
     /// So many questions were put into the evaluation set.
     InSet(u64),
-    /// Several files were labelled.
-    Labelled(usize),
+    /// Several files were labelled. Where they are few, what can be taken back: the labels that each did not have before.
+    Labelled { count: usize, undo: Vec<(FileId, String)> },
+    /// A file was changed: its name, labels and metadata before, where they are short.
+    FileChanged(Before),
     /// Several files are read again.
     ReadAgain(usize),
     /// Files were deleted: how many, and what went with the first of them.
     Deleted { count: usize, receipts: Vec<Receipt> },
+}
+
+/// Bytes of what can be taken back; with its seal it still fits a cookie.
+const LONGEST_UNDO: usize = 2_200;
+
+/// What a file was like before a change.
+#[derive(Debug, Serialize, Deserialize, PartialEq)]
+pub(super) struct Before {
+    pub(super) name: String,
+    pub(super) tags: String,
+    /// Metadata: each key with its value as JSON.
+    pub(super) entries: Vec<(String, String)>,
 }
 
 /// What was removed with a file.
@@ -61,6 +76,17 @@ impl Said {
         }
         Said::Deleted { count, receipts }
     }
+
+    /// That so many files were labelled, and how to take it back if that is short.
+    pub(super) fn labelled(count: usize, undo: Vec<(FileId, String)>) -> Self {
+        let undo = if is_short(&undo) { undo } else { Vec::new() };
+        Said::Labelled { count, undo }
+    }
+}
+
+/// Whether it can travel in a cookie.
+pub(super) fn is_short(undo: &impl Serialize) -> bool {
+    serde_json::to_vec(undo).is_ok_and(|text| text.len() <= LONGEST_UNDO)
 }
 
 /// What a visit brought along, until a page takes it.

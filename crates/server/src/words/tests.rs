@@ -123,6 +123,7 @@ fn every_key_in_use_is_there_and_every_one_that_is_there_is_in_use() {
         source("src/dashboard", "rs"),
         source("src/commands", "rs"),
         fs::read_to_string(Path::new(HERE).join("src/words/mod.rs")).unwrap(),
+        fs::read_to_string(Path::new(HERE).join("src/trials.rs")).unwrap(),
         source("assets/script", "js"),
     ]
     .concat();

@@ -183,7 +183,8 @@ impl TestApp {
             scratch_root,
             sandbox: parsers::Sandbox::default(),
         });
-        let assembled = assemble::assemble_from(folder.path(), config, models, parser).await.unwrap();
+        let assembled =
+            Box::pin(assemble::assemble_from(folder.path(), config, models, parser)).await.unwrap();
         let (app, ingest) = (assembled.app.clone(), assembled.ingest.clone());
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();

@@ -75,6 +75,11 @@ impl Stub {
         &self.url
     }
 
+    /// How many requests there were.
+    pub(crate) fn count(&self) -> usize {
+        self.asked.load(Ordering::SeqCst)
+    }
+
     /// Waits until somebody has asked.
     pub(crate) async fn asked(&self) {
         while self.asked.load(Ordering::SeqCst) == 0 {

@@ -21,6 +21,7 @@ mod jobs;
 mod keys;
 mod language;
 mod migrations;
+mod model;
 mod nodes;
 mod onetime;
 mod passkeys;

@@ -31,6 +31,7 @@ pub enum Action {
     PasswordLinkMade,
     IdentityConnected,
     PlanChanged,
+    ModelChosen,
     BoxMade,
     BoxRenamed,
     BoxLanguageChanged,
@@ -63,7 +64,7 @@ pub enum Action {
 
 impl Action {
     /// All of them.
-    pub const ALL: [Action; 43] = [
+    pub const ALL: [Action; 44] = [
         Action::SignedIn,
         Action::SignInFailed,
         Action::SignedOut,
@@ -79,6 +80,7 @@ impl Action {
         Action::PasswordLinkMade,
         Action::IdentityConnected,
         Action::PlanChanged,
+        Action::ModelChosen,
         Action::BoxMade,
         Action::BoxRenamed,
         Action::BoxLanguageChanged,
@@ -127,6 +129,7 @@ impl Action {
             Action::PasswordLinkMade => "password_link_made",
             Action::IdentityConnected => "identity_connected",
             Action::PlanChanged => "plan_changed",
+            Action::ModelChosen => "model_chosen",
             Action::BoxMade => "box_made",
             Action::BoxRenamed => "box_renamed",
             Action::BoxLanguageChanged => "box_language_changed",

@@ -13,6 +13,7 @@ mod grants;
 mod jobs;
 mod keys;
 mod language;
+mod model;
 mod nodes;
 mod onetime;
 mod passkeys;
@@ -47,6 +48,7 @@ pub use grants::{Client, Exchange, Grants, NewClient, NewCode, NewTokens, Refres
 pub use jobs::{Finished, Job, JobOutcome, Jobs};
 pub use keys::{Exposure, KeyName, KeyRecord, KeyState, Keys, NewKey, Secret, StoredKey};
 pub use language::{BoxLanguage, Languages, SHORT_TEXT};
+pub use model::{Choices, ChosenModel};
 pub use nodes::{Change, Claim, Held, Nodes};
 pub use onetime::{
     Inviters, MostInvitations, NewOneTimeLink, Newcomer, OneTimeLink, OneTimeLinks, Purpose, Wanted,
@@ -98,6 +100,7 @@ pub trait Catalog:
     + Sources
     + Conversations
     + Evaluations
+    + Choices
 {
 }
 
@@ -128,5 +131,6 @@ impl<T> Catalog for T where
         + Sources
         + Conversations
         + Evaluations
+        + Choices
 {
 }

@@ -52,7 +52,7 @@ pub(super) fn bounds(app: &App, questions: &[Question]) -> Bounds {
         if question.is_searched() {
             add(app.search.bounds(&SearchRequest::new(&question.text)));
         }
-        add(app.chat.bounds(&asked(question)));
+        add(app.chat().bounds(&asked(question)));
     }
     sum
 }
@@ -178,11 +178,11 @@ impl Run {
     ) -> Result<answers::Outcome, Fault> {
         let began = Instant::now();
         let mut request = asked(&question);
-        self.app.chat.prepare(&mut request)?;
+        self.app.chat().prepare(&mut request)?;
         let turn = payer.turn().await?;
-        let mut charge = payer.reserve(Operation::Chat, self.app.chat.bounds(&request).max).await?;
+        let mut charge = payer.reserve(Operation::Chat, self.app.chat().bounds(&request).max).await?;
         charge.about(&[reading], &question.text);
-        let mut answering = self.app.chat.ask(&reading, request, turn).await?;
+        let mut answering = self.app.chat().ask(&reading, request, turn).await?;
         let mut said = String::new();
         while let Some(more) = answering.next().await? {
             said.push_str(&more);

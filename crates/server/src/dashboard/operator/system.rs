@@ -78,7 +78,7 @@ pub(in crate::dashboard) async fn show(State(app): State<App>, by: AsOperator) -
         data: about.data.display().to_string(),
         embedder: about.embedder.clone(),
         reranker: about.reranker.clone(),
-        answerer: about.answerer.clone(),
+        answerer: super::model::answerer(&app, words),
         queue: words.count("frame-count-files", queue),
         boxes: words.number(boxes),
         files: words.number(totals.files),

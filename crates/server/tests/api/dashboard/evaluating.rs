@@ -48,7 +48,10 @@ async fn a_box_is_evaluated_and_its_history_is_shown() {
     let mut browser = Browser::of(&app, owner).await;
     let here = format!("/boxes/{box_id}");
     let empty = browser.get(&format!("{here}/evaluation")).await;
-    assert!(empty.text.contains("No questions yet.") && !empty.text.contains("<svg"), "{empty:?}");
+    assert!(
+        empty.text.contains("No questions yet.") && !empty.text.contains("<svg class=\"chart\""),
+        "{empty:?}"
+    );
     assert_eq!(browser.post(&format!("{here}/evaluation/run"), &[]).await.status, 409, "nothing to ask");
 
     let page = browser.post_and_look(&format!("{here}/evaluation/import"), &[("lines", LINES)]).await;
@@ -66,7 +69,7 @@ async fn a_box_is_evaluated_and_its_history_is_shown() {
     assert_eq!(results[1]["wrong"], json!([{"lacks": "nine weeks"}, "uncited"]));
     assert!(page.text.contains("does not say “nine weeks”") && page.text.contains("67%"), "{page:?}");
     assert!(page.text.contains("2 questions went well"), "{page:?}");
-    assert!(!page.text.contains("<svg"), "one evaluation is no history");
+    assert!(!page.text.contains("<svg class=\"chart\""), "one evaluation is no history");
 
     // Whoever began it paid for it.
     let usage = app.get("/usage", &key).await;
@@ -81,7 +84,7 @@ async fn a_box_is_evaluated_and_its_history_is_shown() {
     assert!(page.text.contains("three weeks | 21 days"), "{page:?}");
     let page = browser.evaluate(&here).await;
     assert!(page.text.contains("Every question was answered rightly"), "{page:?}");
-    let plot = between(&page.text, "<svg", "</svg>");
+    let plot = between(&page.text, "<svg class=\"chart\"", "</svg>");
     assert_eq!((plot.matches("<polyline").count(), plot.matches("<circle").count()), (2, 4), "{plot}");
     assert!(plot.contains("<desc") && plot.contains("answered 100% rightly"), "{plot}");
     let first = browser.get(&format!("{here}/evaluation?run={}", runs[0].id)).await;

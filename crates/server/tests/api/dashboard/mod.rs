@@ -2,6 +2,7 @@
 
 mod access;
 mod asking;
+mod choosing;
 mod evaluating;
 mod flows;
 mod identity;

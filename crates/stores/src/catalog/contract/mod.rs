@@ -11,6 +11,7 @@ mod evaluation;
 mod grants;
 mod identity;
 mod language;
+mod model;
 mod nodes;
 mod passkeys;
 mod questions;

@@ -159,12 +159,12 @@ impl ChatBody {
         readings: &[Reading],
     ) -> Result<(ChatRequest, Narrowing, bool), Fault> {
         let Wanted { mut request, narrowing, sources, dry_run } = self.wanted()?;
-        app.chat.prepare(&mut request)?;
-        if !app.chat.can(&request.format) {
+        app.chat().prepare(&mut request)?;
+        if !app.chat().can(&request.format) {
             return Err(Fault::invalid(
                 "response_format",
                 "`response_format` must be text: this server answers with quotations only; for JSON, ask the operator \
-                 to set up a language model (answerer.kind)",
+                 to set up a language model",
             ));
         }
         if let Some(named) = sources {

@@ -97,7 +97,7 @@ pub(crate) async fn reply(
 ) -> Result<Response, Fault> {
     let (stream, usage) = (body.stream.unwrap_or(false), body.usage_in_stream());
     let (mut request, narrowing, dry_run) = body.request(app, &readings).await?;
-    let bounds = app.chat.bounds(&request);
+    let bounds = app.chat().bounds(&request);
     if dry_run {
         return Ok(answer::estimated(head, payer.estimate(bounds).await?, stream));
     }
@@ -107,7 +107,7 @@ pub(crate) async fn reply(
     charge.about(&readings, request.turns.last().map_or("", |turn| &turn.text));
     request.only = narrowing.only(app, &readings, request.only.take()).await?;
     request.freshness = narrowing.freshness(app, &readings).await?;
-    let chat = app.chat.clone();
+    let chat = app.chat();
     let answering = trace::carried(async move { chat.ask_across(&readings, request, turn).await });
     match stream {
         true => Box::pin(answer::streamed(head, answering, charge, usage)).await,

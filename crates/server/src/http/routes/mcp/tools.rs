@@ -326,12 +326,12 @@ impl Call {
                 .hint("list_boxes lists them"));
         };
         let mut request = ChatRequest::new(vec![Turn { speaker: Speaker::User, text: arguments.question }]);
-        self.app.chat.prepare(&mut request)?;
+        self.app.chat().prepare(&mut request)?;
         let audience = Audience::of_key(&self.app, &self.caller, reading.box_id());
         let turn = self.payer.turn().await?;
-        let mut charge = self.payer.reserve(Operation::Chat, self.app.chat.bounds(&request).max).await?;
+        let mut charge = self.payer.reserve(Operation::Chat, self.app.chat().bounds(&request).max).await?;
         charge.about(&readings, request.turns.last().map_or("", |turn| &turn.text));
-        let answering = self.app.chat.ask(&reading, request, turn).await?;
+        let answering = self.app.chat().ask(&reading, request, turn).await?;
         let (answer, outcome, usage) = chat::finished(&audience, self.request, answering, charge).await?;
         let citations = outcome.citations.iter().map(|citation| {
             json!({"index": citation.index, "id": citation.chunk, "file_id": citation.file,

@@ -244,7 +244,7 @@ struct Asked {
 async fn answer(asked: Asked) -> Result<Response, Fault> {
     let Asked { app, readings, payer, audience, id, body, chat, filter } = asked;
     let (mut request, ..) = chat.request(&app, &readings).await?;
-    let bounds = app.chat.bounds(&request);
+    let bounds = app.chat().bounds(&request);
     let stream = body.stream.unwrap_or(false);
     let audience = if stream { audience.seated()? } else { audience };
     let turn = payer.turn().await?;
@@ -255,7 +255,7 @@ async fn answer(asked: Asked) -> Result<Response, Fault> {
     let found = Arc::new(Mutex::new(Found::default()));
     let mut written = Written::new(&readings, body, question, id, found.clone());
     let answering = trace::carried(Box::pin(async move {
-        let answering = app.chat.ask_across(&readings, request, turn).await?;
+        let answering = app.chat().ask_across(&readings, request, turn).await?;
         let files = files_of(&app, &readings, answering.passages()).await?;
         *found.lock() = Found::of(answering.passages(), &files);
         Ok::<_, Fault>(answering)
