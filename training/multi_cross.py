@@ -105,32 +105,38 @@ def gather(sets, data, work):
 
 
 class Embedder:
-    """quire-multi-1 as it embeds: its words before the text, its marks around it."""
+    """quire-multi-1 as it embeds, or a model like it: its words before the text, its marks around it."""
 
     def __init__(self, start, made):
-        self.model, self.marks = Encoder(start).to(DEVICE).eval(), (made.first, made.separator)
+        self.model = start if isinstance(start, Encoder) else Encoder(start).to(DEVICE).eval()
+        self.marks = made.first, made.separator
         self.before = {role: np.array(made.encode(f"{role}:"), dtype=np.int32) for role in ("query", "passage")}
+
+    def packed(self, tokens, which, role, most=256):
+        """These texts with what goes before and around them; `inside` are their own tokens."""
+        which, before = np.asarray(which), torch.as_tensor(self.before[role]).to(DEVICE)
+        packed = Packed(np.minimum(tokens.lengths[which], most - 2 - len(before)) + 2 + len(before))
+        place, last = packed.place, packed.lengths[packed.owner] - 1
+        at = torch.as_tensor(tokens.starts[which]).to(DEVICE)[packed.owner] + place - 1 - len(before)
+        ids = tokens.ids[at.clamp(0, len(tokens.ids) - 1)].long()
+        ids = torch.where(place <= len(before), before.long()[(place - 1).clamp(0, len(before) - 1)], ids)
+        packed.ids = torch.where(place == 0, self.marks[0], torch.where(place == last, self.marks[1], ids))
+        packed.kinds = torch.zeros_like(packed.ids)
+        packed.inside, packed.before = (place > len(before)) & (place < last), len(before)
+        return packed
 
     @torch.no_grad()
     def of(self, tokens, role, most=256, token_vectors=False):
         """Unit vectors of all texts; with `token_vectors`, those of each text's own tokens, too."""
-        before = torch.as_tensor(self.before[role]).to(DEVICE)
         vectors, each = torch.zeros(len(tokens.lengths), 384, device=DEVICE), [None] * len(tokens.lengths)
         for group in by_budget(np.minimum(tokens.lengths, most)):
-            inner = np.minimum(tokens.lengths[group], most - 2 - len(before))
-            packed = Packed(inner + 2 + len(before))
-            place, last = packed.place, packed.lengths[packed.owner] - 1
-            at = torch.as_tensor(tokens.starts[group]).to(DEVICE)[packed.owner] + place - 1 - len(before)
-            ids = tokens.ids[at.clamp(0, len(tokens.ids) - 1)].long()
-            ids = torch.where(place <= len(before), before.long()[(place - 1).clamp(0, len(before) - 1)], ids)
-            packed.ids = torch.where(place == 0, self.marks[0], torch.where(place == last, self.marks[1], ids))
-            packed.kinds = torch.zeros_like(packed.ids)
+            packed = self.packed(tokens, group, role, most)
             hidden = self.model(packed)
             vectors[torch.as_tensor(group).to(DEVICE)] = self.model.centred(pooled(hidden, packed))
             if token_vectors:
                 unit = self.model.centred(F.normalize(hidden.float(), dim=1), "tokens")
-                own = (place > len(before)) & (place < last)
-                for number, vector in zip(group, unit[own].split(inner.tolist())):
+                own = (packed.lengths - 2 - packed.before).tolist()
+                for number, vector in zip(group, unit[packed.inside].split(own)):
                     each[number] = vector
         return (vectors, each) if token_vectors else vectors
 
