@@ -109,7 +109,7 @@ test("everything can be reached with the keyboard, and what is in focus shows", 
   await page.keyboard.press("Tab");
   await expect(page.getByRole("link", { name: "Skip to content" })).toBeFocused();
   const seen = new Set();
-  for (let step = 0; step < 15; step += 1) {
+  for (let step = 0; step < 25; step += 1) {
     await page.keyboard.press("Tab");
     const at = await page.evaluate(() => {
       const element = document.activeElement;

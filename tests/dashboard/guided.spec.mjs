@@ -13,7 +13,7 @@ async function asOperator(browser, info) {
 }
 
 test("first steps tick themselves off, and can be hidden", async ({ browser, tag }, info) => {
-  const page = await newcomer(browser, info, `steps-${tag}@example.org`);
+  const page = await newcomer(browser, info, `begun-${tag}@example.org`);
   await page.goto("/");
   const steps = page.getByRole("region", { name: "First steps" });
   await expect(steps).toContainText("0 of 4 done");
