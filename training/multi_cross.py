@@ -93,6 +93,7 @@ def gather(sets, data, work):
     more = [("italian", f"{sets}/squad-it.json"), ("arabic", f"{sets}/arcd-train.json")]
     more += [("japanese", path) for path in sorted(glob.glob(f"{sets}/jaquad/*.json"))]
     more += [("chinese", f"{sets}/{name}.json") for name in ("drcd-dev", "drcd-test", "cmrc-dev")]
+    more.append(("spanish", f"{sets}/squad-es.json"))
     for name, path in more:
         for paragraph in squad_style(path):
             if not any(qa["id"] in held for qa in paragraph["qas"]):
@@ -225,7 +226,7 @@ def train(options):
     with lzma.open(f"{options.work}/multi.json.xz", "rt", encoding="utf-8") as file:
         found = json.load(file)
     start, made, rng = checkpoint(options.start), tokenizer(options.start), random.Random(options.seed)
-    queries, marks = found["queries"], (made.first, made.separator)
+    queries, marks = [query for query in found["queries"] if query["set"] != "spanish"], (made.first, made.separator)
     passages = Tokens.of(made, found["passages"], 300)
     asked = Tokens.of(made, [query["query"] for query in queries], 96)
     log("tokens", int(passages.lengths.sum()), "queries", len(queries))

@@ -21,7 +21,7 @@ from common import checkpoint, log
 from descent import add_arguments, descend
 from export import config, shipped, whole, write
 from model import DEVICE, Encoder, layers, pooled
-from multi_cross import CROSSED, Embedder, Judged, ndcg, nearest, stretched
+from multi_cross import CROSSED, ENGLISH, Embedder, Judged, ndcg, nearest, stretched
 from tokens import Tokens, tokenizer
 from train_late import late_scores, signs
 
@@ -123,6 +123,7 @@ def main():
         arguments.add_argument(name)
     arguments.add_argument("--keep", type=int, default=10)
     arguments.add_argument("--labels", type=float, default=0.6, help="how much questions and their passages count")
+    arguments.add_argument("--more", nargs="*", default=[], help="sets that are drawn from four times as often")
     add_arguments(arguments, rate=1.5e-4, batch=48, length=4, seed=1)
     options = arguments.parse_args()
     torch.manual_seed(options.seed)
@@ -144,13 +145,17 @@ def main():
     by_set = {}
     for at, query in enumerate(queries):
         by_set.setdefault(query["set"], []).append(at)
-    names, sizes = list(by_set), [len(held) ** 0.7 for held in by_set.values()]
+    names = list(by_set)
+    sizes = [len(by_set[name]) ** 0.7 * (0.3 if name in ENGLISH else 4 if name in options.more else 1) for name in names]
     held = found["judged"]
     log("the twelve layers:")
     judge(teacher.model, made, held)
     teacher.model.eval()
-    gone = least_missed(start, made, sides, layers(start) - options.keep)
-    network = Encoder(without(start, gone)).to(DEVICE).train()
+    if options.init:
+        begun = checkpoint(options.init)
+    else:
+        begun = without(start, least_missed(start, made, sides, layers(start) - options.keep))
+    network = Encoder(begun | {name: start[name] for name in ("centre.vector", "centre.tokens")}).to(DEVICE).train()
 
     def next_loss():
         # Wrong passages of the same set are harder to tell apart.

@@ -1,4 +1,4 @@
-"""quire-multi-1: agreement with float32, load time, memory, and speed beside quire-embed-1, path by path.
+"""quire-multi-2: agreement with float32, load time, memory, and speed beside quire-embed-1, path by path.
 
     python bench/models/multi.py [MEASURE]   needs numpy, safetensors, tokenizers; MEASURE is target/release/examples/measure
     python bench/models/multi.py --record    writes crates/models/src/reference_multi.json for the unit test
@@ -19,7 +19,7 @@ import vocabulary  # noqa: E402
 from e5 import unpacked  # noqa: E402
 from forward import Encoder  # noqa: E402
 
-MODEL, ENGLISH = ROOT / "models" / "quire-multi-1", ROOT / "models" / "quire-embed-1"
+MODEL, ENGLISH = ROOT / "models" / "quire-multi-2", ROOT / "models" / "quire-embed-1"
 QUALITY = ROOT.parent / "shared" / "data" / "quality"
 RECORDED = ["How long is the notice period during the trial?", "¿Cuánto dura el plazo de preaviso durante la prueba?", "试用期内的通知期限是多久？",
             "Wie lang ist die Kündigungsfrist in der Probezeit?", "ما هي مدة الإشعار خلال فترة التجربة؟", "Каков срок уведомления?", "परीक्षण अवधि", ""]
@@ -31,11 +31,17 @@ def unit(row):
 
 class Float32:
     def __init__(self):
-        held = load_file(str(MODEL / "model.safetensors"))
-        rows = lambda name, at=slice(None): unpacked(held[name][at], held[name + ".scale"][at])
+        said, sizes = (json.loads((MODEL / name).read_text()) for name in ("quire.json", "config.json"))
+        tables = load_file(str(MODEL / said["tables"]))
+        held = {name: value for name, value in tables.items() if name.startswith("embeddings.")} | load_file(str(MODEL / "model.safetensors"))
+
+        def rows(name, at=slice(None)):
+            steps, scales = held[name][at], held[name + ".scale"][at]
+            return unpacked(steps, scales) if steps.dtype == np.uint8 else steps.astype(np.float32) * scales[:, None]
         values = lambda name: rows(name) if name + ".scale" in held else held[name]
-        self.model = Encoder(values, 12, 12, words=lambda ids: rows("embeddings.word_embeddings.weight", ids))
-        self.tokens, self.centre = vocabulary.Original(MODEL / "vocabulary.unigram"), held["centre.vector"]
+        layers, heads = sizes["num_hidden_layers"], sizes["num_attention_heads"]
+        self.model = Encoder(values, layers, heads, words=lambda ids: rows("embeddings.word_embeddings.weight", ids))
+        self.tokens, self.centre = vocabulary.Original(MODEL / said["vocabulary"]), held["centre.vector"]
 
     def vector(self, text, prefix="passage: "):
         ids = [self.tokens.first, *self.tokens.encode(prefix), *self.tokens.encode(text), self.tokens.separator]

@@ -17,8 +17,10 @@ pub type Load = later::Load<dyn Embedder>;
 pub struct Embedders {
     usual: Arc<dyn Embedder>,
     multilingual: Option<Arc<Later<dyn Embedder>>>,
-    /// What filled boxes when it was the usual one. They keep it until they are indexed again.
+    /// What filled boxes when it was the usual one, or the one for other languages. They keep it until they are indexed again.
     earlier: Vec<Arc<Later<dyn Embedder>>>,
+    /// The ids of those of them that know many languages.
+    earlier_of_many: Vec<String>,
     /// Whether boxes turn multilingual by themselves.
     by_itself: bool,
 }
@@ -26,7 +28,13 @@ pub struct Embedders {
 impl Embedders {
     /// One embedder for all boxes.
     pub fn one(usual: Arc<dyn Embedder>) -> Self {
-        Embedders { usual, multilingual: None, earlier: Vec::new(), by_itself: true }
+        Embedders {
+            usual,
+            multilingual: None,
+            earlier: Vec::new(),
+            earlier_of_many: Vec::new(),
+            by_itself: true,
+        }
     }
 
     /// The same with one of this id for boxes in other languages. Where the usual one is that already, there is no other.
@@ -41,6 +49,15 @@ impl Embedders {
             self.earlier.push(Arc::new(Later::new(id, load)));
         }
         self
+    }
+
+    /// The same with one of this id for boxes in other languages that it filled before, unless it still is what fills them.
+    pub fn with_earlier_of_many(mut self, id: String, load: Load) -> Self {
+        if self.multilingual_id() == Some(id.as_str()) {
+            return self;
+        }
+        self.earlier_of_many.push(id.clone());
+        self.with_earlier(id, load)
     }
 
     /// The same, but boxes turn multilingual only when somebody asks for it: for a usual embedder that may know more than English.
@@ -66,6 +83,11 @@ impl Embedders {
     /// The id of the one for other languages, if there is one.
     pub fn multilingual_id(&self) -> Option<&str> {
         self.multilingual.as_ref().map(|later| later.id.as_str())
+    }
+
+    /// Whether the one of this id fills boxes in other languages, or did.
+    pub fn knows_many(&self, id: &str) -> bool {
+        self.multilingual_id() == Some(id) || self.earlier_of_many.iter().any(|earlier| earlier == id)
     }
 
     /// Whether boxes can be for this language here.
@@ -181,6 +203,20 @@ mod tests {
         assert_eq!(embedders.of_model(Some("first")).await.unwrap().id(), "first");
         assert_eq!(embedders.of_model(Some("second")).await.unwrap().id(), "second");
         assert_eq!(embedders.for_new(false).await.unwrap().id(), "second");
+    }
+
+    #[tokio::test]
+    async fn a_box_in_another_language_keeps_what_filled_it() {
+        let load: Load = Arc::new(|| Ok(Arc::new(Named("multi-1"))));
+        let newer: Load = Arc::new(|| Ok(Arc::new(Named("multi-2"))));
+        let embedders = Embedders::from(Arc::new(Named("english")))
+            .with_multilingual("multi-2".into(), newer.clone())
+            .with_earlier_of_many("multi-1".into(), load)
+            .with_earlier_of_many("multi-2".into(), newer);
+        assert_eq!(embedders.of_model(Some("multi-1")).await.unwrap().id(), "multi-1");
+        assert_eq!(embedders.for_new(true).await.unwrap().id(), "multi-2");
+        assert!(embedders.knows_many("multi-1") && embedders.knows_many("multi-2"));
+        assert!(!embedders.knows_many("english"));
     }
 
     #[tokio::test]

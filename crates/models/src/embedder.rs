@@ -472,7 +472,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_multilingual_model_that_ships_agrees_with_float32() {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/quire-multi-1");
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/quire-multi-2");
         agrees(&folder, include_str!("reference_multi.json")).await;
     }
 }

@@ -287,7 +287,7 @@ async fn go_back(library: &Library, ingest: &Ingest, writing: &Writing) -> Resul
     }
     let _held = adopt(library, writing, held).await?;
     if let Some(model) = &old.model {
-        let multilingual = ingest.embedders.multilingual_id() == Some(model);
+        let multilingual = ingest.embedders.knows_many(model);
         library.catalog.keep_language(writing, multilingual).await?;
     }
     let kept: HashSet<FileId> = old.files.iter().map(|held| held.file).collect();

@@ -210,7 +210,7 @@ async fn embed(
     let record = library.catalog.boxes_of(&[*writing.reading()]).await?.pop();
     let Some(record) = record else { return Ok(None) };
     let embedder = ingest.embedder_for(&writing, &record, &document).await?;
-    if ingest.embedders.multilingual_id() == Some(embedder.id()) && !record.is_multilingual() {
+    if ingest.embedders.knows_many(embedder.id()) && !record.is_multilingual() {
         library.catalog.begin_multilingual(&writing).await?;
     }
     let embedded = |done, total| progress.note(&progress.embedded, done, total);

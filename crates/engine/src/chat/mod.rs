@@ -369,10 +369,12 @@ impl Chat {
 
     /// The embedder by which sentences are compared: the multilingual one where it filled one of the boxes.
     async fn model_of(&self, readings: &[Reading]) -> Result<Option<String>, Fault> {
-        let Some(multilingual) = self.embedders.multilingual_id() else { return Ok(None) };
+        if !self.embedders.several() {
+            return Ok(None);
+        }
         for reading in readings {
             let model = self.index.model(reading).await?;
-            if model.as_deref() == Some(multilingual) {
+            if model.as_deref().is_some_and(|model| self.embedders.knows_many(model)) {
                 return Ok(model);
             }
         }

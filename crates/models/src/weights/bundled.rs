@@ -41,6 +41,10 @@ static FILES: &[Bundled] = bundled![
     "quire-multi-1/model.safetensors",
     "quire-multi-1/quire.json",
     "quire-multi-1/vocabulary.unigram",
+    "quire-multi-2/LICENSE",
+    "quire-multi-2/config.json",
+    "quire-multi-2/model.safetensors",
+    "quire-multi-2/quire.json",
     "quire-rerank-multi-1/LICENSE",
     "quire-rerank-multi-1/config.json",
     "quire-rerank-multi-1/model.safetensors",
@@ -60,8 +64,11 @@ static FILES: &[Bundled] = bundled![
 ];
 
 /// Models that take their tables and vocabulary from another one.
-const BESIDE: &[(&str, &str)] =
-    &[("quire-pick-multi-1", "quire-multi-1"), ("quire-rerank-multi-1", "quire-multi-1")];
+const BESIDE: &[(&str, &str)] = &[
+    ("quire-multi-2", "quire-multi-1"),
+    ("quire-pick-multi-1", "quire-multi-1"),
+    ("quire-rerank-multi-1", "quire-multi-1"),
+];
 
 /// Whether the program carries a model of this name.
 pub fn has(name: &str) -> bool {
@@ -132,7 +139,7 @@ mod tests {
         assert!(root.join("quire-rerank-2/quire.json").is_file());
         write(data.path(), "quire-pick-multi-1").unwrap();
         assert!(root.join("quire-multi-1/vocabulary.unigram").is_file());
-        let embedders = ["quire-embed-1", "quire-embed-2", "quire-multi-1"];
+        let embedders = ["quire-embed-1", "quire-embed-2", "quire-multi-1", "quire-multi-2"];
         let readers = ["quire-rerank-multi-1", "quire-rerank-2", "quire-pick-2", "quire-pick-multi-1"];
         assert_eq!(names().collect::<Vec<_>>(), [&embedders[..], &readers[..]].concat());
         let model = root.join("quire-embed-1");

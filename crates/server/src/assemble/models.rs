@@ -31,7 +31,9 @@ const REMOTE_ATTEMPTS: u32 = 3;
 /// when models.embedder changes.
 const ENGLISH: [&str; 2] = ["quire-embed-1", "quire-embed-2"];
 /// What models.multilingual names by itself. A program that does not carry it has none.
-const MULTILINGUAL: &str = "quire-multi-1";
+const MULTILINGUAL: &str = "quire-multi-2";
+/// What it named before; boxes that it filled keep it until they are indexed again.
+const EARLIER_MULTILINGUAL: &str = "quire-multi-1";
 
 /// How a cross-encoder is loaded when it is first needed.
 type LoadReranker = later::Load<dyn Reranker>;
@@ -61,6 +63,10 @@ impl Models {
         }
         for name in ENGLISH.into_iter().filter(|name| place(settings, name) != Place::Nowhere) {
             embedders = embedders.with_earlier(name.to_string(), later(settings, name, data));
+        }
+        if speaks(settings) && place(settings, EARLIER_MULTILINGUAL) != Place::Nowhere {
+            let earlier = later(settings, EARLIER_MULTILINGUAL, data);
+            embedders = embedders.with_earlier_of_many(EARLIER_MULTILINGUAL.to_string(), earlier);
         }
         if !ENGLISH.contains(&settings.embedder.as_str()) {
             embedders = embedders.only_on_request();
@@ -218,7 +224,8 @@ fn rerankers(
     multilingual: Option<&str>,
 ) -> Result<Rerankers> {
     // It knows many languages also where it is the embedder of all boxes.
-    let many = [MULTILINGUAL].into_iter().chain(multilingual).map(str::to_string).collect();
+    let many =
+        [MULTILINGUAL, EARLIER_MULTILINGUAL].into_iter().chain(multilingual).map(str::to_string).collect();
     let rerankers = Rerankers::from(usual).apart_from(many);
     let found = local_later(settings, "models.multilingual_reranker", &settings.multilingual_reranker, data)?;
     Ok(match found {

@@ -25,7 +25,7 @@ use server::{assemble::Models, reindex};
 
 use crate::support::{Answer, TestApp, roomy};
 
-const MULTI: &str = "quire-multi-1";
+const MULTI: &str = "quire-multi-2";
 /// The cross-encoder that reads what it found.
 const READER: &str = "quire-rerank-multi-1";
 

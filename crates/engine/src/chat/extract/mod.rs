@@ -93,7 +93,7 @@ impl Extractive {
         sentences: &mut Vec<Sentence>,
     ) -> Result<bool, Fault> {
         let likeliest = &sentences[..sentences.len().min(JUDGED)];
-        let many = brief.model.as_deref().is_some_and(|id| self.embedders.multilingual_id() == Some(id));
+        let many = brief.model.as_deref().is_some_and(|id| self.embedders.knows_many(id));
         let picker = self.pickers.get(judge::takes_many(question, likeliest, many)).await?;
         let Some(picker) = picker.filter(|picker| picker.knows_many || judge::can_read(question)) else {
             return Ok(false);

@@ -36,7 +36,7 @@ pub(super) struct EmbeddingsBody {
     /// A text, or up to 2,048 of them.
     #[schema(value_type = Object, example = json!(["How long is the warranty?"]))]
     input: Option<Value>,
-    /// `quire-multi-1`, or what the server calls its model for other languages; any other name is the usual model.
+    /// `quire-multi-2`, or what the server calls its model for other languages; any other name is the usual model.
     #[schema(value_type = Option<String>)]
     #[serde(default)]
     model: Option<Value>,
