@@ -102,6 +102,18 @@ multilingual_picker() {
     run train_pick.py "$work" ../models/quire-multi-1 ../models/quire-pick-multi-1 --many --share 1 --rate 1.2e-4 --steps 4000
 }
 # A cross-encoder for other languages, judged beside late interaction alone.
+# HELP: usr/share/libreoffice/help of Debian's unpacked packages libreoffice-help-*.
+multilingual_embedder() {
+    run multi_cross.py data "$SETS" "$DATA" "$work"
+    run parallel.py "$HELP" "$work"
+    for folder in "$work" "$work/other"; do mkdir -p "$folder" && ln -sfn "$(cd ../models && pwd)/quire-multi-1" "$folder/quire-multi-1"; done
+    teach() { run train_multi.py "$work" ../models/quire-multi-1 "$@"; }
+    teach "$work/one" --seconds 420 --labels 0.6 --rate 1.5e-4
+    teach "$work/other/one" --seconds 420 --labels 0.2 --rate 2.5e-4
+    teach "$work/two" --init "$work/one" --seconds 400 --labels 0.8 --rate 1.2e-4 --seed 2
+    teach "$work/other/two" --init "$work/other/one" --seconds 380 --labels 0.4 --rate 2e-4 --seed 3
+    run average.py "$work" ../models/quire-multi-1 "$work/quire-multi-2" "$work/one" "$work/other/one" "$work/two" "$work/other/two"
+}
 multilingual_cross() {
     run multi_cross.py data "$SETS" "$DATA" "$work"
     run multi_cross.py train "$work" ../models/quire-multi-1 "$work/quire-rerank-multi-1" --init ../models/quire-pick-multi-1 --rate 6e-5 --seconds 270

@@ -155,6 +155,12 @@ def main():
     step("train_pick", work, f"{ROOT}/models/quire-multi-1", f"{folder}/models/quire-pick-multi-1", "--many", "--share", 1, "--steps", 3, *few)
     many(work)
     step("multi_cross", "train", work, f"{ROOT}/models/quire-multi-1", f"{folder}/models/quire-rerank-multi-1", "--steps", 2, *few)
+    with lzma.open(f"{work}/parallel.json.xz", "wt", encoding="utf-8") as file:
+        json.dump([{"en-US": "How files are kept.", "de": "Wie Dateien aufbewahrt werden."}, {"en-US": "What search weighs.", "es": "Lo que pesa la búsqueda."}], file)
+    multi = f"{ROOT}/models/quire-multi-1"
+    os.symlink(multi, f"{folder}/models/quire-multi-1")
+    step("train_multi", work, multi, f"{folder}/models/quire-multi-2", "--keep", 11, "--steps", 2, *few)
+    step("average", work, multi, f"{folder}/models/quire-multi-3", f"{folder}/models/quire-multi-2", f"{folder}/models/quire-multi-2")
     step("export", start, f"{work}/late.st", f"{work}/cross.st", f"{folder}/models")
     agrees(f"{work}/late.st", f"{folder}/models", start)
     step("score", work, start, f"{folder}/models/quire-embed-1", f"{work}/staged")
