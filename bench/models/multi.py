@@ -1,6 +1,7 @@
 """quire-multi-2: agreement with float32, load time, memory, and speed beside quire-embed-1, path by path.
 
     python bench/models/multi.py [MEASURE]   needs numpy, safetensors, tokenizers; MEASURE is target/release/examples/measure
+    python bench/models/multi.py --ndcg      nDCG@10 of XQuAD by vectors alone, path by path
     python bench/models/multi.py --record    writes crates/models/src/reference_multi.json for the unit test
 
 Float32 is a forward pass in plain numpy (training/forward.py) over the shipped, unpacked weights."""
@@ -104,8 +105,32 @@ def main(measure):
     count.close()
 
 
+def ndcg(measure):
+    """What the paths' numbers cost: all questions of a language over its paragraphs. `portable` is float32."""
+    before = {}
+    for path in ("portable", "amx", "vnni", "avx2"):
+        running = Running(measure, MODEL, path, threads=2)
+        if running.loaded.get("path") != path:
+            print(path, "cannot run here")
+            continue
+        for language in ("en", "es", "de", "zh"):
+            folder = QUALITY / f"xquad-{language}"
+            corpus, queries = lines(folder / "corpus.jsonl"), lines(folder / "queries.jsonl")
+            right = dict(line.split("\t")[:2] for line in (folder / "qrels" / "test.tsv").read_text("utf-8").splitlines()[1:])
+            vectors = lambda texts, role: np.array(running.ask(texts=texts, role=role, vectors=True)["vectors"])
+            scores = vectors([one["text"] for one in queries], "query") @ vectors([one["text"] for one in corpus], "passage").T
+            wanted = scores[np.arange(len(queries)), [[one["_id"] for one in corpus].index(right[one["_id"]]) for one in queries]]
+            ranks = (scores > wanted[:, None]).sum(1)
+            found = 100 * float(np.mean(np.where(ranks < 10, 1 / np.log2(ranks + 2), 0)))
+            before.setdefault(language, found)
+            print(f"{path:8} {language} {found:.2f} ({found - before[language]:+.2f})", flush=True)
+        running.close()
+
+
 if __name__ == "__main__":
     if sys.argv[1:] == ["--record"]:
         record()
+    elif sys.argv[1:2] == ["--ndcg"]:
+        ndcg(sys.argv[2] if len(sys.argv) > 2 else ROOT / "target/release/examples/measure")
     else:
         main(sys.argv[1] if len(sys.argv) > 1 else ROOT / "target/release/examples/measure")

@@ -28,6 +28,9 @@ test("pictures", async ({ page, browser }) => {
   await shot(archivos, "files-spanish");
   await spanish.close();
   await page.goto("/");
+  await shot(page, "first-steps");
+  await page.getByRole("button", { name: "Hide this list" }).click();
+  await expect(page.getByRole("button", { name: "Hide this list" })).toHaveCount(0);
   await shot(page, "boxes");
   await page.goto(`${box}/search`);
   await page.getByRole("searchbox").fill("how often is the filter cleaned?");
@@ -56,6 +59,10 @@ test("pictures", async ({ page, browser }) => {
   await shot(page, "usage");
   await page.goto("/operator/system");
   await shot(page, "system");
+  await page.goto("/operator/model");
+  await page.getByRole("button", { name: "Test" }).click();
+  await expect(page.locator("[data-tried]")).toContainText("of 5 right");
+  await shot(page, "model");
   const state = await page.context().storageState();
   const dark = await browser.newContext({ storageState: state, colorScheme: "dark", viewport: { width: 1160, height: 720 }, ignoreHTTPSErrors: true });
   const night = await dark.newPage();

@@ -450,13 +450,15 @@ mod tests {
         let reference: serde_json::Value = serde_json::from_str(reference).unwrap();
         for path in runtime::Path::ALL.into_iter().filter(|path| path.available()) {
             let embedder = LocalEmbedder::load(folder, &options(Some(path))).unwrap();
-            let least = tolerance(path);
+            let mut lowest = 1.0f32;
             for entry in reference["texts"].as_array().unwrap() {
                 let expected: Vec<f32> = serde_json::from_value(entry["vector"].clone()).unwrap();
                 let found = one(&embedder, entry["text"].as_str().unwrap()).await.vector;
                 let cosine = cosine(&found[..expected.len()], &expected);
-                assert!(cosine > least, "{path:?}: {cosine} for {}", entry["text"]);
+                assert!(cosine > tolerance(path), "{path:?}: {cosine} for {}", entry["text"]);
+                lowest = lowest.min(cosine);
             }
+            println!("{path:?}: a cosine of at least {lowest:.4}");
         }
     }
 
