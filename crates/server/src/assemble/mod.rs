@@ -105,7 +105,9 @@ pub async fn assemble_from(
     let search = Search::new(library.index.clone(), models.embedders.clone(), models.rerankers.clone())
         .exact_to(config.index.exact_to);
     let answers = answers(&config, &models, &search, &library)?;
-    Box::pin(answers.follow(&*library.catalog)).await?;
+    if let Err(fault) = Box::pin(answers.follow(&*library.catalog)).await {
+        tracing::warn!(error = ?fault, "Could not open the chosen language model; answers quote");
+    }
     let fetch = match config.fetch.urls {
         true => Some(Outside::new(config.fetch.private_addresses, "fetch.private_addresses")?),
         false => None,

@@ -274,14 +274,15 @@ pub(super) async fn beat(app: App, shutdown: CancellationToken) {
         loop {
             let beaten = async {
                 app.catalog.beat_node().await?;
-                let buried = app.catalog.bury_nodes(DEAD_AFTER).await?;
-                app.answers.follow(&*app.catalog).await?;
-                Ok::<_, Fault>(buried)
+                app.catalog.bury_nodes(DEAD_AFTER).await
             };
             match beaten.await {
                 Ok(0) => {}
                 Ok(buried) => tracing::warn!(buried, "Took over the work of nodes that stopped responding"),
                 Err(fault) => tracing::warn!(error = ?fault, "Could not record that this node is alive"),
+            }
+            if let Err(fault) = app.answers.follow(&*app.catalog).await {
+                tracing::warn!(error = ?fault, "Could not look up the chosen language model");
             }
             tokio::time::sleep(BEAT_EVERY).await;
         }
