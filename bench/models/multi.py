@@ -113,7 +113,7 @@ def ndcg(measure):
         if running.loaded.get("path") != path:
             print(path, "cannot run here")
             continue
-        for language in ("en", "es", "de", "zh"):
+        for language in ("es", "de", "zh"):
             folder = QUALITY / f"xquad-{language}"
             corpus, queries = lines(folder / "corpus.jsonl"), lines(folder / "queries.jsonl")
             right = dict(line.split("\t")[:2] for line in (folder / "qrels" / "test.tsv").read_text("utf-8").splitlines()[1:])
