@@ -28,6 +28,7 @@ from train_late import late_scores, signs
 PASSAGE, QUERY = 224, 48  # tokens
 SIDE = 40  # groups of a step that are in several languages
 SCALES = 20.0, 30.0  # of cosines: of vectors and of late interaction
+LATE = 0.4  # how much late interaction counts in what ships; START's is higher (MODEL_CARD.md)
 SKIPPED = 2  # of the nearest passages: some answer the question as well
 
 
@@ -108,6 +109,7 @@ def export(start_folder, out, weights):
     with open(f"{start_folder}/quire.json", encoding="utf-8") as file:
         said = json.load(file)
     said |= {"id": os.path.basename(os.path.normpath(out)), "tables": f"{base}/model.safetensors", "vocabulary": f"{base}/vocabulary.unigram"}
+    said["weighing"]["late"]["weight"] = LATE
     with open(f"{start_folder}/config.json", encoding="utf-8") as file:
         sizes = json.load(file) | {"num_hidden_layers": config(weights)["num_hidden_layers"]}
     for name, content in (("quire.json", said), ("config.json", sizes)):
