@@ -54,7 +54,7 @@ test("a text is added and described", async ({ browser, tag }, info) => {
   await looksRight(page, info, "metadata");
   await page.getByRole("button", { name: "Remove department" }).click();
   await page.getByRole("button", { name: "Save" }).click();
-  await expect(page.getByRole("status")).toContainText("The file has been changed.");
+  await expect(page.getByRole("status")).toHaveText(/^The file has been changed\.\s*Undo$/);
   await expect(page.getByLabel("Value of department")).toHaveCount(0);
 });
 

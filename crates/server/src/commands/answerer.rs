@@ -16,7 +16,7 @@ use crate::{
 
 #[derive(Subcommand)]
 pub(super) enum Command {
-    /// Ask the model that answers questions five of them about a made-up document, and show what it can do
+    /// Ask five questions about a made-up document, and show how well they are answered
     Test,
 }
 

@@ -3,9 +3,10 @@
 use askama::Template;
 use axum::{extract::State, http::HeaderMap};
 use engine::{
-    access::Role,
+    Fault,
+    access::{Reading, Role},
     ids::BoxId,
-    seams::catalog::{BoxLanguage, BoxName},
+    seams::catalog::{BoxLanguage, BoxName, BoxRecord, BoxTotals},
 };
 
 use super::{
@@ -40,14 +41,23 @@ struct BoxesPage {
     done: usize,
 }
 
-/// All boxes that one may read.
-pub(super) async fn list(State(app): State<App>, who: SignedIn, headers: HeaderMap) -> Shown {
-    let records = app.catalog.boxes_of(&who.person().readable()).await?;
+/// The boxes that these rights are to, with what is in each.
+pub(super) async fn with_totals(
+    app: &App,
+    who: &SignedIn,
+    readings: &[Reading],
+) -> Result<Vec<(BoxRecord, BoxTotals)>, Fault> {
+    let records = app.catalog.boxes_of(readings).await?;
     let readings: Vec<_> =
         records.iter().map(|record| who.person().may_read(record.id)).collect::<Result<_, _>>()?;
     let totals = app.catalog.totals(&readings).await?;
+    Ok(records.into_iter().zip(totals).collect())
+}
+
+/// All boxes that one may read.
+pub(super) async fn list(State(app): State<App>, who: SignedIn, headers: HeaderMap) -> Shown {
     let words = who.0.words;
-    let boxes: Vec<_> = records.into_iter().zip(totals).collect();
+    let boxes = with_totals(&app, &who, &who.person().readable()).await?;
     let steps = checklist::of(&app, &who, &headers, &boxes).await?;
     let boxes = boxes.into_iter().map(|(record, totals)| Card {
         id: record.id,

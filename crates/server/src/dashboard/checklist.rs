@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use axum::{extract::State, http::HeaderMap};
+use axum::http::HeaderMap;
 use engine::{
     Fault,
     access::Operating,
-    seams::catalog::{BoxRecord, BoxTotals, Month},
+    seams::catalog::{BoxRecord, BoxTotals},
 };
 use jiff::Timestamp;
 
@@ -48,7 +48,7 @@ pub(super) async fn of(
     let first = boxes.first().map(|(record, _)| format!("/boxes/{}", record.id));
     let in_first =
         |page: &str| first.as_ref().map_or_else(|| "#new-box".into(), |first| format!("{first}{page}"));
-    let asked = payer::balance_in(app, who.user().id, Month::of(now)).await?.used > 0;
+    let asked = payer::balance(app, who.user().id).await?.used > 0;
     let has_key = !keys::list(app, &who.person().may_act()).await?.is_empty();
     let step = |what, why, link: String, done| Step { what, why, link, done };
     let mut steps = vec![
@@ -86,7 +86,7 @@ async fn of_operator(app: &App, operating: &Operating, now: Timestamp) -> Result
 }
 
 /// Hides it in this browser.
-pub(super) async fn hide(State(_): State<App>, _: SignedIn) -> Shown {
+pub(super) async fn hide(_: SignedIn) -> Shown {
     let mut response = page::go("/");
     put_cookie(response.headers_mut(), HIDDEN, "yes", Some(KEPT));
     Ok(response)

@@ -14,12 +14,13 @@ use axum::{
 use engine::{
     Fault,
     access::Reading,
-    seams::catalog::{BoxRecord, BoxTotals, KeyRecord, Month},
+    seams::catalog::{BoxRecord, BoxTotals, KeyRecord},
 };
 use jiff::Timestamp;
 use serde_json::json;
 
 use super::{
+    boxes,
     page::{self, Frame, Place, Shown},
     permit::SignedIn,
     show::Moment,
@@ -60,7 +61,7 @@ struct NoticesPage {
 /// All that somebody should know, the most urgent first.
 async fn of(app: &App, who: &SignedIn) -> Result<Vec<Notice>, Fault> {
     let (words, now) = (who.0.words, Timestamp::now());
-    let mut notices = units(app, who, now).await?;
+    let mut notices = units(app, who).await?;
     for key in keys::list(app, &who.person().may_act()).await? {
         notices.extend(about_key(words, &key, now));
     }
@@ -72,12 +73,9 @@ async fn of(app: &App, who: &SignedIn) -> Result<Vec<Notice>, Fault> {
 async fn failed_files(app: &App, who: &SignedIn) -> Result<Vec<Notice>, Fault> {
     let writes = |reading: &Reading| who.person().may_write(reading.box_id()).is_ok();
     let readings: Vec<Reading> = who.person().readable().into_iter().filter(writes).collect();
-    let records = app.catalog.boxes_of(&readings).await?;
-    let readings: Vec<Reading> =
-        records.iter().map(|record| who.person().may_read(record.id)).collect::<Result<_, _>>()?;
-    let totals = app.catalog.totals(&readings).await?;
-    let failed = records.iter().zip(totals).filter(|(_, totals)| totals.failed > 0);
-    let notice = |(record, totals): (&BoxRecord, BoxTotals)| Notice {
+    let boxes = boxes::with_totals(app, who, &readings).await?;
+    let failed = boxes.into_iter().filter(|(_, totals)| totals.failed > 0);
+    let notice = |(record, totals): (BoxRecord, BoxTotals)| Notice {
         id: format!("failed {} {}", record.id, totals.failed),
         state: "failed",
         text: who
@@ -93,11 +91,10 @@ async fn failed_files(app: &App, who: &SignedIn) -> Result<Vec<Notice>, Fault> {
 }
 
 /// That few units are left, or none.
-async fn units(app: &App, who: &SignedIn, now: Timestamp) -> Result<Vec<Notice>, Fault> {
-    let balance = payer::balance_in(app, who.user().id, Month::of(now)).await?;
+async fn units(app: &App, who: &SignedIn) -> Result<Vec<Notice>, Fault> {
+    let balance = payer::balance(app, who.user().id).await?;
     let (left, total) = (balance.remaining(), balance.monthly);
-    let used = total.saturating_sub(left);
-    if total == 0 || used * 100 < total * MUCH {
+    if total == 0 || balance.used.saturating_mul(100) < total.saturating_mul(MUCH) {
         return Ok(Vec::new());
     }
     let key = if left == 0 { "account-notice-no-units" } else { "account-notice-few-units" };
