@@ -69,7 +69,15 @@ test("operators invite, change, switch off, and see how the server is", async ({
   await row.getByLabel(`Plan of ${email}`).selectOption(`plan-${tag}`);
   await row.getByRole("button", { name: `Save ${email}` }).click();
   await expect(page.getByRole("status")).toHaveText("The account has been changed.");
-  await expect(row).toContainText("5,000");
+  await expect(row).toContainText(/\b0 of 5,000/);
+  await expect(row).toContainText("in 0 boxes");
+  const box = await makeBox(managed, "Managed");
+  await upload(managed, [samples("warranty.md")]);
+  await managed.goto(`${box}/search?query=warranty`);
+  await expect(managed.locator(".hit").first()).toBeVisible();
+  await page.reload();
+  await expect(row).toContainText(/\b[1-4] of 5,000/);
+  await expect(row).toContainText("in 1 box");
   await looksRight(page, info, "users");
   await row.getByLabel("active", { exact: true }).uncheck();
   await row.getByRole("button", { name: `Save ${email}` }).click();

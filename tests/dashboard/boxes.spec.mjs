@@ -130,6 +130,7 @@ test("files are filtered, sorted, labelled, looked at and deleted with a receipt
   const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name: "Download" }).first().click()]);
   expect(download.suggestedFilename()).toBe("manual.pdf");
   await page.getByRole("link", { name: "Processing report" }).click();
+  await expect(page.getByText("2 of 2 pages read")).toBeVisible();
   await expect(page.locator("tbody tr")).toHaveCount(2);
   await looksRight(page, info, "report");
   await page.getByRole("link", { name: "manual.pdf" }).click();

@@ -2,6 +2,12 @@
 
 import { ask, expect, looksRight, makeBox, newcomer, samples, test, upload } from "./support.mjs";
 
+/** What is on the clipboard. */
+async function copied(page) {
+  await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+  return page.evaluate(() => navigator.clipboard.readText());
+}
+
 test("a conversation is kept, continued, renamed and deleted", async ({ browser, tag }, info) => {
   const page = await newcomer(browser, info, `talk-${tag}@example.org`);
   const box = await makeBox(page, "Talk");
@@ -20,6 +26,15 @@ test("a conversation is kept, continued, renamed and deleted", async ({ browser,
   await expect(page.locator(".turn.answer").first().locator("a.cite").first()).toBeVisible();
   await expect(page.locator(".turn.answer").first()).toContainText("two years");
   await looksRight(page, info, "a conversation");
+  await page.locator(".turn.answer").first().getByRole("button", { name: "Copy answer" }).click();
+  const answer = await copied(page);
+  expect(answer).toContain("two years");
+  expect(answer).toMatch(/\[1\][^]*\n\nSources\n\[1\] warranty\.md, page 1: “.*two years/);
+  expect(answer).not.toContain("Where are repairs made?");
+  await page.getByRole("button", { name: "Copy conversation" }).click();
+  await expect(page.getByRole("button", { name: "Copied" }).last()).toBeVisible();
+  const whole = await copied(page);
+  expect(whole).toContain(`## How long does the warranty of the machine last?\n\n${answer}\n\n## Where are repairs made?\n\n`);
   await ask(page, "How often is the filter cleaned?");
   const first = page.url();
 
@@ -46,6 +61,9 @@ test("a conversation is kept, continued, renamed and deleted", async ({ browser,
   await expect(page.locator(".turn")).toHaveCount(6);
   await expect(page.getByText("who shared it with this box")).toBeVisible();
   await expect(page.getByLabel("Your question")).toHaveCount(0);
+  await page.getByRole("button", { name: "Copy conversation" }).click();
+  await expect(page.getByRole("button", { name: "Copied" })).toBeVisible();
+  expect((await copied(page)).match(/^## /gm)).toHaveLength(3);
   await page.locator(".turn.answer a.cite").first().click();
   await expect(page.getByRole("dialog").locator("mark", { hasText: "two years" })).toBeVisible();
   await page.goto(link);

@@ -141,6 +141,21 @@ pub struct LaidOut {
     pub layout: Layout,
 }
 
+/// How the pages of a file were read, counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct HowRead {
+    /// All pages.
+    pub pages: u32,
+    /// Those without any text.
+    pub blank: u32,
+    /// Those of them with a warning: there may be text that could not be read.
+    pub unread: u32,
+    /// Those whose text was recognised from a picture.
+    pub recognised: u32,
+    /// Those with warnings.
+    pub warned: u32,
+}
+
 /// How much the index holds of one file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Held {
@@ -193,6 +208,9 @@ pub trait Index: Send + Sync {
     /// Up to `limit` pages from page number `from` on, in order.
     async fn pages(&self, reading: &Reading, file: FileId, from: u32, limit: u32)
     -> Result<Vec<Page>, Fault>;
+
+    /// Counts how the pages of a file were read.
+    async fn how_read(&self, reading: &Reading, file: FileId) -> Result<HowRead, Fault>;
 
     /// These pages of files with where their words stand, in the order asked; `None` where one is gone or has no look of
     /// its own.

@@ -14,7 +14,9 @@ use crate::{
     ids::{BoxId, FileId},
     seams::{
         embedder::{Embedder, Embedding},
-        index::{Candidate as Found, Contents, Correction, IndexedChunk, LaidOut, Recalled, Removed},
+        index::{
+            Candidate as Found, Contents, Correction, HowRead, IndexedChunk, LaidOut, Recalled, Removed,
+        },
     },
 };
 
@@ -108,6 +110,9 @@ impl Index for Memory {
     }
     async fn pages(&self, _: &Reading, _: FileId, _: u32, _: u32) -> Result<Vec<Page>, Fault> {
         Ok(vec![])
+    }
+    async fn how_read(&self, _: &Reading, _: FileId) -> Result<HowRead, Fault> {
+        Ok(HowRead::default())
     }
     async fn laid_out(&self, _: &Reading, pages: &[(FileId, u32)]) -> Result<Vec<Option<LaidOut>>, Fault> {
         Ok(vec![None; pages.len()])

@@ -107,23 +107,27 @@ async function bell() {
 
 // Copying.
 
-document.addEventListener("click", async (event) => {
-  const button = event.target.closest?.("[data-copy]");
-  if (!button) return;
-  const source = document.getElementById(button.dataset.copy);
+/** Puts a text on the clipboard, and says so on the button for a moment. */
+async function copy(button, text) {
   try {
-    await navigator.clipboard.writeText(source?.textContent ?? "");
+    await navigator.clipboard.writeText(text);
   } catch {
-    const selection = getSelection();
-    selection.selectAllChildren(source);
+    const held = make("pre", { className: "unseen", textContent: text });
+    document.body.append(held);
+    getSelection().selectAllChildren(held);
     document.execCommand("copy");
-    selection.removeAllRanges();
+    held.remove();
   }
   if (button.dataset.copied) return;
   const label = [...button.childNodes];
   button.dataset.copied = "yes";
   button.replaceChildren(words("script-copied"));
   setTimeout(() => { button.replaceChildren(...label); delete button.dataset.copied; }, 1500);
+}
+
+document.addEventListener("click", (event) => {
+  const button = event.target.closest?.("[data-copy]");
+  if (button) copy(button, document.getElementById(button.dataset.copy)?.textContent ?? "");
 });
 
 // Light, dark, or as the system is: applied before the page is drawn, by theme.js.

@@ -26,14 +26,26 @@ function drawThumb() {
   return drawing;
 }
 
-/** The turns of a conversation on the page. What `after` adds to an answer stands below it. */
-function turnsOf(chat, after = () => {}) {
+/** What a citation leads to, in words. */
+const nameOf = (citation) => words("script-cited", { name: citation.fileName, page: String(citation.page) });
+
+/** An answer with its sources, to be pasted elsewhere. */
+function answerAsText({ content, citations = [] }) {
+  if (citations.length === 0) return content;
+  const sources = citations.map((citation) => `[${citation.index}] ${nameOf(citation)}: “${citation.quote}”`);
+  return `${content}\n\n${words("script-sources")}\n${sources.join("\n")}`;
+}
+
+/** A conversation as Markdown, with its questions as headings. */
+const talkAsText = (messages) => messages.filter(({ content }) => content)
+  .map((message) => message.role === "user" ? `## ${message.content.replace(/\s+/g, " ")}` : answerAsText(message)).join("\n\n");
+
+/** The turns of a conversation on the page. Below an answer stand a button that copies it and what `besides` gives. */
+function turnsOf(chat, besides = () => []) {
   const turns = chat.querySelector("[data-turns]");
 
   const placeOf = (citation, page) =>
     `${chat.dataset.files}/${citation.fileId}${page ? `/pages/${citation.page}?` : `?page=${citation.page}&`}start=${citation.start}&end=${citation.end}`;
-
-  const nameOf = (citation) => words("script-cited", { name: citation.fileName, page: String(citation.page) });
 
   const linkTo = (citation, properties) => {
     const link = make("a", { href: `${placeOf(citation, false)}#quote`, title: nameOf(citation), ...properties });
@@ -56,7 +68,10 @@ function turnsOf(chat, after = () => {}) {
     }
     if (gone) turn.append(make("p", { className: "faint", textContent: words("script-gone") }));
     if (note) turn.append(make("p", { className: "faint small note", textContent: note }));
-    after(turn, message);
+    if (!content || turn.classList.contains("waiting")) return;
+    const button = make("button", { type: "button", className: "quiet tiny", textContent: words("script-copy-answer") });
+    button.addEventListener("click", () => copy(button, answerAsText(message)));
+    turn.append(make("div", { className: "below" }, button, ...besides(message)));
   };
 
   const add = (message) => {
@@ -75,7 +90,10 @@ function sharedTalk() {
   const chat = document.querySelector("[data-shared]");
   if (!chat) return;
   const { add } = turnsOf(chat);
-  for (const message of JSON.parse(chat.dataset.said)) add(message);
+  const messages = JSON.parse(chat.dataset.said);
+  for (const message of messages) add(message);
+  const copier = chat.querySelector("[data-copy-talk]");
+  copier.addEventListener("click", () => copy(copier, talkAsText(messages)));
 }
 
 function asking() {
@@ -95,16 +113,16 @@ function asking() {
   const keepRatings = () => kept.set(ratings(), messages.map(({ id, rating }) => id ? { id, rating } : null));
 
   /** Thumbs, and after one of them a line to say why. */
-  const rateRow = (message) => {
+  const thumbs = (message) => {
     const said = make("span", { className: "faint small" });
     said.setAttribute("role", "status");
-    const row = make("div", { className: "rate" });
+    const both = [];
     const send = async (rating, comment) => {
       try {
         await ask(chat.dataset.rate, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ id: message.id, rating, comment }) });
         message.rating = rating;
         keepRatings();
-        for (const thumb of all("[aria-pressed]", row)) thumb.setAttribute("aria-pressed", String(thumb.dataset.rating === String(rating)));
+        for (const thumb of both) thumb.setAttribute("aria-pressed", String(thumb.dataset.rating === String(rating)));
         said.textContent = words(comment ? "script-thanks-why" : "script-thanks");
         return true;
       } catch (error) { said.textContent = error.message; return false; }
@@ -125,16 +143,18 @@ function asking() {
       button.addEventListener("click", async () => { if (await send(rating)) { why.hidden = false; why.elements.comment.focus(); } });
       return button;
     };
-    row.append(thumb(1, words("script-helped")), thumb(-1, words("script-helped-not")), said, why);
-    return row;
+    both.push(thumb(1, words("script-helped")), thumb(-1, words("script-helped-not")));
+    return [...both, said, why];
   };
 
-  const { add, render } = turnsOf(chat, (turn, message) => {
-    if (message.id && chat.dataset.rate && !turn.classList.contains("waiting")) turn.append(rateRow(message));
-  });
+  const { add, render } = turnsOf(chat, (message) => message.id && chat.dataset.rate ? thumbs(message) : []);
+
+  const copier = chat.querySelector("[data-copy-talk]");
+  copier.addEventListener("click", () => copy(copier, talkAsText(messages)));
 
   const addTurn = (message) => {
     hello?.remove();
+    copier.hidden = false;
     return add(message);
   };
 
@@ -213,7 +233,7 @@ function asking() {
     }
     await keep();
     turn.classList.remove("waiting");
-    if (messages.at(-1) === message && message.id) { render(turn, message); keepRatings(); }
+    if (messages.at(-1) === message) { render(turn, message); keepRatings(); }
     stop = null;
     button.hidden = false;
     halt.hidden = true;

@@ -99,10 +99,19 @@ files-new-key = Neuer Schlüssel
 files-key = Schlüssel
 files-new-value = Neuer Wert
 files-value = Wert
-files-metadata-hint = Suchen über die API können danach filtern. Ein Eintrag ohne Schlüssel wird ignoriert.
+files-metadata-hint = Suchen können danach filtern. Ein Eintrag ohne Schlüssel wird ignoriert.
 files-delete-one-confirm = { $name } endgültig löschen?
 files-report-of = Verarbeitungsbericht von <a href="/boxes/{ $box }/files/{ $file }">{ $name }</a>
-files-pages = { $pages } Seiten
+files-read-of = { $read } von { $total } gelesen
+files-read-recognised = { $count ->
+        [one] { $count } aus einem Bild erkannt
+       *[other] { $count } aus Bildern erkannt
+    }
+files-read-blank = { $count } ohne Text
+files-read-warned = { $count ->
+        [one] { $count } mit einer Warnung
+       *[other] { $count } mit Warnungen
+    }
 files-how = Wie
 files-characters = Zeichen
 files-tables = Tabellen

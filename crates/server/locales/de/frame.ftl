@@ -43,6 +43,10 @@ frame-count-files = { $count ->
         [one] { $count } Datei
        *[other] { $count } Dateien
     }
+frame-count-boxes = { $count ->
+        [one] in { $count } Box
+       *[other] in { $count } Boxen
+    }
 frame-count-pages = { $count ->
         [one] { $count } Seite
        *[other] { $count } Seiten

@@ -2,6 +2,7 @@ script-away = Der Server ist nicht erreichbar. Prüfen Sie Ihre Verbindung und v
 script-answered = Der Server antwortete { $status }.
 script-try-again = Erneut versuchen
 script-copied = Kopiert
+script-copy-answer = Antwort kopieren
 script-weak = Schwach: Nehmen Sie mehrere Wörter ohne Zusammenhang.
 script-fair = Mittel. Länger ist besser.
 script-good = Gut.

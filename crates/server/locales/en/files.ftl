@@ -99,10 +99,16 @@ files-new-key = New key
 files-key = key
 files-new-value = New value
 files-value = value
-files-metadata-hint = Searches through the API can filter by these. An entry without a key is ignored.
+files-metadata-hint = Searches can filter by these. An entry without a key is ignored.
 files-delete-one-confirm = Delete { $name } permanently?
 files-report-of = Processing report of <a href="/boxes/{ $box }/files/{ $file }">{ $name }</a>
-files-pages = { $pages } pages
+files-read-of = { $read } of { $total } read
+files-read-recognised = { $count } recognised from a picture
+files-read-blank = { $count } without text
+files-read-warned = { $count ->
+        [one] { $count } with a warning
+       *[other] { $count } with warnings
+    }
 files-how = How
 files-characters = Characters
 files-tables = Tables

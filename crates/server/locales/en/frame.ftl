@@ -43,6 +43,10 @@ frame-count-files = { $count ->
         [one] { $count } file
        *[other] { $count } files
     }
+frame-count-boxes = { $count ->
+        [one] in { $count } box
+       *[other] in { $count } boxes
+    }
 frame-count-pages = { $count ->
         [one] { $count } page
        *[other] { $count } pages

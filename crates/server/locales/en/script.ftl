@@ -2,6 +2,7 @@ script-away = The server cannot be reached. Check your connection, then try agai
 script-answered = The server answered { $status }.
 script-try-again = Try again
 script-copied = Copied
+script-copy-answer = Copy answer
 script-weak = Weak: take several unrelated words.
 script-fair = Fair. Longer is better.
 script-good = Good.

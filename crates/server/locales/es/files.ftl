@@ -99,10 +99,19 @@ files-new-key = Clave nueva
 files-key = clave
 files-new-value = Valor nuevo
 files-value = valor
-files-metadata-hint = Las búsquedas por la API pueden filtrar por estos. Una entrada sin clave se ignora.
+files-metadata-hint = Las búsquedas pueden filtrar por estos. Una entrada sin clave se ignora.
 files-delete-one-confirm = ¿Eliminar { $name } definitivamente?
 files-report-of = Informe de procesamiento de <a href="/boxes/{ $box }/files/{ $file }">{ $name }</a>
-files-pages = { $pages } páginas
+files-read-of = Lectura: { $read } de { $total }
+files-read-recognised = { $count ->
+        [one] { $count } reconocida en una imagen
+       *[other] { $count } reconocidas en imágenes
+    }
+files-read-blank = { $count } sin texto
+files-read-warned = { $count ->
+        [one] { $count } con una advertencia
+       *[other] { $count } con advertencias
+    }
 files-how = Cómo
 files-characters = Caracteres
 files-tables = Tablas

@@ -43,6 +43,10 @@ frame-count-files = { $count ->
         [one] { $count } archivo
        *[other] { $count } archivos
     }
+frame-count-boxes = { $count ->
+        [one] en { $count } caja
+       *[other] en { $count } cajas
+    }
 frame-count-pages = { $count ->
         [one] { $count } página
        *[other] { $count } páginas

@@ -2,6 +2,7 @@ script-away = No se puede contactar con el servidor. Compruebe su conexión y vu
 script-answered = El servidor respondió { $status }.
 script-try-again = Reintentar
 script-copied = Copiado
+script-copy-answer = Copiar respuesta
 script-weak = Débil: use varias palabras sin relación entre sí.
 script-fair = Aceptable. Más larga es mejor.
 script-good = Buena.

@@ -99,10 +99,19 @@ files-new-key = Nouvelle clé
 files-key = clé
 files-new-value = Nouvelle valeur
 files-value = valeur
-files-metadata-hint = Les recherches par l’API peuvent filtrer selon celles-ci. Une entrée sans clé est ignorée.
+files-metadata-hint = Les recherches peuvent filtrer selon celles-ci. Une entrée sans clé est ignorée.
 files-delete-one-confirm = Supprimer définitivement { $name } ?
 files-report-of = Rapport de traitement de <a href="/boxes/{ $box }/files/{ $file }">{ $name }</a>
-files-pages = { $pages } pages
+files-read-of = Lecture : { $read } sur { $total }
+files-read-recognised = { $count ->
+        [one] { $count } reconnue dans une image
+       *[other] { $count } reconnues dans des images
+    }
+files-read-blank = { $count } sans texte
+files-read-warned = { $count ->
+        [one] { $count } avec un avertissement
+       *[other] { $count } avec des avertissements
+    }
 files-how = Comment
 files-characters = Caractères
 files-tables = Tableaux

@@ -43,6 +43,10 @@ frame-count-files = { $count ->
         [one] { $count } fichier
        *[other] { $count } fichiers
     }
+frame-count-boxes = { $count ->
+        [one] dans { $count } boîte
+       *[other] dans { $count } boîtes
+    }
 frame-count-pages = { $count ->
         [one] { $count } page
        *[other] { $count } pages

@@ -2,6 +2,7 @@ script-away = Le serveur est injoignable. Vérifiez votre connexion, puis réess
 script-answered = Le serveur a répondu { $status }.
 script-try-again = Réessayer
 script-copied = Copié
+script-copy-answer = Copier la réponse
 script-weak = Faible : prenez plusieurs mots sans rapport.
 script-fair = Moyen. Plus long, c’est mieux.
 script-good = Bon.

@@ -99,10 +99,19 @@ files-new-key = Nova chave
 files-key = chave
 files-new-value = Novo valor
 files-value = valor
-files-metadata-hint = Pesquisas pela API podem filtrar por estes. Uma entrada sem chave é ignorada.
+files-metadata-hint = As pesquisas podem filtrar por estes. Uma entrada sem chave é ignorada.
 files-delete-one-confirm = Excluir { $name } permanentemente?
 files-report-of = Relatório de processamento de <a href="/boxes/{ $box }/files/{ $file }">{ $name }</a>
-files-pages = { $pages } páginas
+files-read-of = Leitura: { $read } de { $total }
+files-read-recognised = { $count ->
+        [one] { $count } reconhecida de uma imagem
+       *[other] { $count } reconhecidas de imagens
+    }
+files-read-blank = { $count } sem texto
+files-read-warned = { $count ->
+        [one] { $count } com um aviso
+       *[other] { $count } com avisos
+    }
 files-how = Como
 files-characters = Caracteres
 files-tables = Tabelas

@@ -43,6 +43,10 @@ frame-count-files = { $count ->
         [one] { $count } arquivo
        *[other] { $count } arquivos
     }
+frame-count-boxes = { $count ->
+        [one] em { $count } caixa
+       *[other] em { $count } caixas
+    }
 frame-count-pages = { $count ->
         [one] { $count } página
        *[other] { $count } páginas

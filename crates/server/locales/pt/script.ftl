@@ -2,6 +2,7 @@ script-away = Não é possível acessar o servidor. Verifique sua conexão e ten
 script-answered = O servidor respondeu { $status }.
 script-try-again = Tentar novamente
 script-copied = Copiado
+script-copy-answer = Copiar resposta
 script-weak = Fraca: use várias palavras sem relação entre si.
 script-fair = Razoável. Mais longa é melhor.
 script-good = Boa.

@@ -11,7 +11,10 @@ use engine::{
     access::{Reading, Writing},
     document::{Format, Page},
     layout::{Placed, Region},
-    seams::catalog::{Action, FileChanges, FileRecord, Metadata},
+    seams::{
+        catalog::{Action, FileChanges, FileRecord, Metadata},
+        index::HowRead,
+    },
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -227,7 +230,8 @@ struct ReportPage {
     here: Here,
     row: Row,
     pages: Vec<PageNotes>,
-    count: u32,
+    /// All pages counted, one sentence for each thing there is to say.
+    summary: Vec<String>,
     next: Option<u32>,
     warnings: Vec<String>,
 }
@@ -235,6 +239,20 @@ struct ReportPage {
 #[derive(Deserialize)]
 pub(super) struct From {
     from: Option<u32>,
+}
+
+/// How a whole file was read, in a few sentences.
+fn summary(words: Words, read: HowRead) -> Vec<String> {
+    let HowRead { pages, blank, unread, recognised, warned } = read;
+    let all = words.text("files-read-of").with("read", words.number((pages - unread).into()));
+    let all = all.with("total", words.count("frame-count-pages", pages.into())).plain();
+    let more = [
+        ("files-read-recognised", recognised),
+        ("files-read-blank", blank - unread),
+        ("files-read-warned", warned),
+    ];
+    let more = more.into_iter().filter(|(_, count)| *count > 0);
+    std::iter::once(all).chain(more.map(|(text, count)| words.count(text, count.into()))).collect()
 }
 
 /// How each page was read.
@@ -251,7 +269,7 @@ pub(super) async fn report(
         frame: Frame::in_box(&app, &at.who.0, "files-report", file.name.as_str()),
         row: Row::of(words, &file),
         pages: pages.iter().map(|page| PageNotes::of(words, page)).collect(),
-        count: file.extent.pages,
+        summary: summary(words, app.library.index.how_read(&at.right, file.id).await?),
         next,
         warnings: file.warnings.clone(),
         here: at.here,

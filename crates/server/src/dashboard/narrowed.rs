@@ -1,4 +1,4 @@
-//! The filters of a search: which files count, by label, kind, language and date.
+//! The filters of a search: which files count, by label, kind, language, date and metadata.
 
 use engine::{Fault, seams::catalog::Filter};
 use serde_json::{Value, json};
@@ -48,6 +48,14 @@ pub(super) const LANGUAGES: &[(&str, &str)] = &[
     ("he", "asking-in-he"),
 ];
 
+/// How an entry of the metadata is compared with what was typed, the text for it, and the operator.
+pub(super) const COMPARISONS: &[(&str, &str, &str)] = &[
+    ("", "asking-compare-is", "$eq"),
+    ("contains", "asking-compare-contains", "$contains"),
+    ("least", "asking-compare-least", "$gte"),
+    ("most", "asking-compare-most", "$lte"),
+];
+
 /// What the form says of them, as it was typed.
 #[derive(Default)]
 pub(super) struct Narrowed {
@@ -56,6 +64,10 @@ pub(super) struct Narrowed {
     pub(super) language: String,
     pub(super) from: String,
     pub(super) until: String,
+    /// An entry of the metadata, how it is compared, and with what.
+    pub(super) entry: String,
+    pub(super) compare: String,
+    pub(super) value: String,
 }
 
 impl Narrowed {
@@ -67,12 +79,17 @@ impl Narrowed {
             language: text("language"),
             from: text("from"),
             until: text("until"),
+            entry: text("entry").trim().to_string(),
+            compare: text("compare"),
+            value: text("value").trim().to_string(),
         }
     }
 
     /// Whether anything is left out.
     pub(super) fn any(&self) -> bool {
-        [&self.label, &self.kind, &self.language, &self.from, &self.until].iter().any(|text| !text.is_empty())
+        let typed =
+            [&self.label, &self.kind, &self.language, &self.from, &self.until, &self.entry, &self.value];
+        typed.iter().any(|text| !text.is_empty())
     }
 
     pub(super) fn kinds(&self) -> &'static [(&'static str, &'static str, &'static [&'static str])] {
@@ -81,6 +98,36 @@ impl Narrowed {
 
     pub(super) fn languages(&self) -> &'static [(&'static str, &'static str)] {
         LANGUAGES
+    }
+
+    pub(super) fn comparisons(&self) -> &'static [(&'static str, &'static str, &'static str)] {
+        COMPARISONS
+    }
+
+    /// What must hold of the metadata.
+    fn on_metadata(&self) -> Result<Option<Value>, Fault> {
+        let (entry, typed) = (&self.entry, &self.value);
+        match (entry.as_str(), typed.as_str()) {
+            ("", "") => return Ok(None),
+            ("", _) => return Err(Fault::invalid("entry", "say which key of the metadata has this value")),
+            (entry, _) if entry.starts_with('$') => {
+                return Err(Fault::invalid("entry", "a key of the metadata does not begin with `$`"));
+            }
+            // The key alone: files that have it.
+            (entry, "") => return Ok(Some(json!({entry: {"$ne": null}}))),
+            _ => {}
+        }
+        let known = COMPARISONS.iter().find(|(name, ..)| *name == self.compare);
+        let (.., operator) = known.ok_or_else(|| Fault::invalid("compare", "there is no such comparison"))?;
+        // Nobody who types 2024 knows whether it was stored as a number or as a text.
+        let mut values = vec![json!(typed)];
+        values.extend(serde_json::from_str(typed).ok().filter(|value: &Value| match *operator {
+            "$eq" => value.is_number() || value.is_boolean(),
+            "$contains" => false,
+            _ => value.is_number(),
+        }));
+        let each: Vec<Value> = values.into_iter().map(|value| json!({entry: {*operator: value}})).collect();
+        Ok(Some(json!({"$or": each})))
     }
 
     /// The same in the words of the API.
@@ -107,6 +154,7 @@ impl Narrowed {
             let after = date("until", &self.until)?.tomorrow().map_err(|_| wrong_date("until"))?;
             all.push(json!({"$file.createdAt": {"$lt": after.to_string()}}));
         }
+        all.extend(self.on_metadata()?);
         Ok(all)
     }
 
@@ -157,9 +205,35 @@ mod tests {
     }
 
     #[test]
+    fn metadata_is_compared_as_a_text_and_as_what_it_looks_like() {
+        let passes = |fields: &[(&str, &str)], metadata: Value| {
+            let filter = narrowed(fields).filter().unwrap().unwrap();
+            filter.matches(&serde_json::from_value(metadata).unwrap())
+        };
+        let year = [("entry", "year"), ("value", "2024")];
+        assert!(passes(&year, json!({"year": 2024})) && passes(&year, json!({"year": "2024"})));
+        assert!(!passes(&year, json!({"year": 2023})) && !passes(&year, json!({})));
+        let least = [("entry", "year"), ("compare", "least"), ("value", "2024")];
+        assert!(passes(&least, json!({"year": 2025})) && passes(&least, json!({"year": "2024-03"})));
+        assert!(!passes(&least, json!({"year": 2023})));
+        let most = [("entry", "year"), ("compare", "most"), ("value", "2024")];
+        assert!(passes(&most, json!({"year": 2023})) && !passes(&most, json!({"year": 2025})));
+        let part = [("entry", "team"), ("compare", "contains"), ("value", "Leg")];
+        assert!(passes(&part, json!({"team": "The legal one"})) && !passes(&part, json!({"team": "hr"})));
+        let signed = [("entry", "signed"), ("value", "true")];
+        assert!(passes(&signed, json!({"signed": true})) && !passes(&signed, json!({"signed": false})));
+        let any = [("entry", "team")];
+        assert!(passes(&any, json!({"team": ""})) && !passes(&any, json!({"year": 1})));
+    }
+
+    #[test]
     fn what_cannot_be_meant_is_said_to_be_wrong() {
-        for wrong in [("kind", "smell"), ("from", "yesterday"), ("until", "9999-12-31")] {
+        for wrong in [("kind", "smell"), ("from", "yesterday"), ("until", "9999-12-31"), ("entry", "$or")] {
             assert_eq!(narrowed(&[wrong]).filter().unwrap_err().param.as_deref(), Some(wrong.0));
         }
+        let alone = narrowed(&[("value", "2024")]).filter().unwrap_err();
+        assert_eq!(alone.param.as_deref(), Some("entry"));
+        let compared = narrowed(&[("entry", "year"), ("compare", "smells"), ("value", "1")]).filter();
+        assert_eq!(compared.unwrap_err().param.as_deref(), Some("compare"));
     }
 }

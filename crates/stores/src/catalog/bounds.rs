@@ -36,23 +36,32 @@ pub(super) fn read_quota(row: &Row, column: usize) -> Result<Quota, Error> {
     Ok(quota.unwrap_or_default())
 }
 
+/// The question for a sum over the boxes that an account owns; `user` is its id, as SQL has it.
+fn of_boxes(user: &str, column: &str) -> String {
+    format!(
+        "select cast(coalesce(sum(s.{column}), 0) as bigint) from memberships m
+         join box_sizes s on s.box_id = m.box_id where m.user_id = {user} and m.role = 'owner'"
+    )
+}
+
+/// The question for the number of boxes that an account owns.
+pub(super) fn boxes_of(user: &str) -> String {
+    format!("select count(*) from memberships where user_id = {user} and role = 'owner'")
+}
+
+/// The question for the bytes that an account stores, with those of uploads under way.
+pub(super) fn bytes_of(user: &str) -> String {
+    let uploads =
+        format!("select cast(coalesce(sum(size), 0) as bigint) from uploads where user_id = {user}");
+    format!("select ({}) + ({uploads})", of_boxes(user, "bytes"))
+}
+
 /// How much an account has of what a bound is about, in the unit that [`limit`] has.
 pub(super) fn used_by_user(t: &Transaction<'_>, user: UserId, bound: Bound) -> Result<u64, Error> {
-    let of_boxes = |column: &str| {
-        format!(
-            "select cast(coalesce(sum(s.{column}), 0) as bigint) from memberships m
-             join box_sizes s on s.box_id = m.box_id where m.user_id = $1 and m.role = 'owner'"
-        )
-    };
     let (sql, now) = match bound {
-        Bound::Boxes => {
-            ("select count(*) from memberships where user_id = $1 and role = 'owner'".into(), None)
-        }
-        Bound::StorageGb => {
-            let uploads = "select cast(coalesce(sum(size), 0) as bigint) from uploads where user_id = $1";
-            (format!("select ({}) + ({uploads})", of_boxes("bytes")), None)
-        }
-        Bound::QueuedFiles => (of_boxes("queued"), None),
+        Bound::Boxes => (boxes_of("$1"), None),
+        Bound::StorageGb => (bytes_of("$1"), None),
+        Bound::QueuedFiles => (of_boxes("$1", "queued"), None),
         Bound::Keys => {
             let sql = "select count(*) from keys where user_id = $1 and revoked_at is null
                        and (expires_at is null or expires_at > $2)";

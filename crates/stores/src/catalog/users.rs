@@ -1,12 +1,16 @@
 //! Accounts and plans.
 
+use std::collections::HashMap;
+
 use async_trait::async_trait;
 use engine::{
     Fault, Reason,
     access::Operating,
     bounds::{Bound, Quota},
     ids::UserId,
-    seams::catalog::{Email, Holding, NewUser, PersonName, Plan, PlanName, User, UserLanguage, Users},
+    seams::catalog::{
+        AccountUse, Email, Holding, Month, NewUser, PersonName, Plan, PlanName, User, UserLanguage, Users,
+    },
 };
 use jiff::Timestamp;
 
@@ -103,6 +107,29 @@ impl Users for Sql {
             counted.map(holding).collect::<Result<_, Error>>()
         });
         Ok(held?)
+    }
+
+    async fn use_of_accounts(
+        &self,
+        _: &Operating,
+        month: Month,
+    ) -> Result<HashMap<UserId, AccountUse>, Fault> {
+        let sql = format!(
+            "select u.id, coalesce((select m.used from unit_months m where m.user_id = u.id and m.month = $1), 0)
+             + (select cast(coalesce(sum(r.units), 0) as bigint) from unit_reservations r
+                where r.user_id = u.id and r.month = $1 and r.settled = 1),
+             ({}), ({}) from users u",
+            bounds::boxes_of("u.id"),
+            bounds::bytes_of("u.id"),
+        );
+        let read = |row: &Row| {
+            let used = AccountUse { units: units(row, 1)?, boxes: units(row, 2)?, bytes: units(row, 3)? };
+            Ok((row.parse(0)?, used))
+        };
+        let used = self.database.scan(move |t| {
+            t.all(&sql, &[month.to_string().into()])?.iter().map(read).collect::<Result<_, Error>>()
+        });
+        Ok(used.await?)
     }
 
     async fn set_user_plan(&self, user: UserId, plan: PlanName) -> Result<(), Fault> {

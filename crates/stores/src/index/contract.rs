@@ -8,7 +8,9 @@ use engine::{
     document::{Document, Format, Page},
     ids::{BoxId, ChunkId, FileId},
     layout::{Layout, Spot},
-    seams::index::{Chunk, Correction, EXACT_TO, Index, IndexedChunk, LaidOut, Recall, Recalled, Removed},
+    seams::index::{
+        Chunk, Correction, EXACT_TO, HowRead, Index, IndexedChunk, LaidOut, Recall, Recalled, Removed,
+    },
 };
 
 const MODEL: &str = "test/4";
@@ -18,6 +20,7 @@ pub(super) async fn holds(index: Arc<dyn Index>) {
     let index = &*index;
     a_box_never_written_reads_as_empty(index).await;
     a_stored_file_reads_back(index).await;
+    how_pages_were_read_is_counted(index).await;
     pages_come_in_order_from_where_asked(index).await;
     pages_with_a_look_of_their_own_keep_it(index).await;
     storing_again_replaces_everything(index).await;
@@ -149,6 +152,18 @@ async fn a_stored_file_reads_back(index: &dyn Index) {
     assert_eq!(contents.model.as_deref(), Some(MODEL));
     let held = &contents.files[0];
     assert_eq!((contents.files.len(), held.file, held.pages, held.chunks), (1, file, 2, 2));
+}
+
+async fn how_pages_were_read_is_counted(index: &dyn Index) {
+    let (writing, file) = (fresh(), FileId::generate());
+    let mut document = Document::clone(&document(&["one", "two", "", ""]));
+    document.pages[0].warnings.clear();
+    document.pages[3].warnings.clear();
+    index.replace(&writing, file, &Arc::new(document), &Arc::from([]), "m").await.unwrap();
+    store(index, &writing, FileId::generate(), &["another"]).await;
+    let counted = HowRead { pages: 4, blank: 2, unread: 1, recognised: 1, warned: 2 };
+    assert_eq!(index.how_read(writing.reading(), file).await.unwrap(), counted);
+    assert_eq!(index.how_read(fresh().reading(), file).await.unwrap(), HowRead::default(), "another box");
 }
 
 async fn pages_with_a_look_of_their_own_keep_it(index: &dyn Index) {

@@ -32,7 +32,7 @@ use engine::{
     blocking,
     document::{Document, Page},
     ids::{BoxId, ChunkId, FileId},
-    seams::index::{Chunk, Contents, Index, IndexedChunk, LaidOut, Recall, Recalled, Removed},
+    seams::index::{Chunk, Contents, HowRead, Index, IndexedChunk, LaidOut, Recall, Recalled, Removed},
 };
 
 pub use boxes::Bounds;
@@ -131,6 +131,10 @@ impl Index for Embedded {
         limit: u32,
     ) -> Result<Vec<Page>, Fault> {
         self.read(reading.box_id(), move |open| open.pages(file, from, limit)).await
+    }
+
+    async fn how_read(&self, reading: &Reading, file: FileId) -> Result<HowRead, Fault> {
+        self.read(reading.box_id(), move |open| open.how_read(file)).await
     }
 
     async fn laid_out(

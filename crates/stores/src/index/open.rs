@@ -12,7 +12,7 @@ use engine::{
     Fault, Reason,
     document::{Document, Page},
     ids::{ChunkId, FileId},
-    seams::index::{Candidate, Chunk, Contents, Correction, IndexedChunk, LaidOut, Removed},
+    seams::index::{Candidate, Chunk, Contents, Correction, HowRead, IndexedChunk, LaidOut, Removed},
 };
 use parking_lot::{Mutex, MutexGuard, RwLock};
 use rusqlite::{Connection, Transaction, TransactionBehavior};
@@ -158,6 +158,13 @@ impl OpenBox {
         self.read(|connection| match truth::file_number(connection, file)? {
             Some(number) => truth::pages(connection, number, from, limit),
             None => Ok(Vec::new()),
+        })
+    }
+
+    pub(super) fn how_read(&self, file: FileId) -> Result<HowRead, Fault> {
+        self.read(|connection| match truth::file_number(connection, file)? {
+            Some(number) => truth::how_read(connection, number),
+            None => Ok(HowRead::default()),
         })
     }
 

@@ -10,7 +10,7 @@ use engine::{
     ids::{BoxId, ChunkId, FileId},
     seams::{
         catalog::Catalog,
-        index::{Chunk, Contents, Index, IndexedChunk, LaidOut, Recall, Recalled, Removed},
+        index::{Chunk, Contents, HowRead, Index, IndexedChunk, LaidOut, Recall, Recalled, Removed},
     },
 };
 
@@ -99,6 +99,10 @@ impl Index for Sharded {
         limit: u32,
     ) -> Result<Vec<Page>, Fault> {
         self.of(reading.box_id()).await?.pages(reading, file, from, limit).await
+    }
+
+    async fn how_read(&self, reading: &Reading, file: FileId) -> Result<HowRead, Fault> {
+        self.of(reading.box_id()).await?.how_read(reading, file).await
     }
 
     async fn laid_out(

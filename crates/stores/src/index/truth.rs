@@ -4,7 +4,7 @@ use engine::{
     document::{Document, Format, Page},
     ids::FileId,
     layout::Layout,
-    seams::index::{Chunk, Contents, Held, IndexedChunk, LaidOut, Removed},
+    seams::index::{Chunk, Contents, Held, HowRead, IndexedChunk, LaidOut, Removed},
 };
 use half::{f16, slice::HalfFloatSliceExt};
 use rusqlite::{Connection, OptionalExtension, Result, Row, Transaction, params, types::Type};
@@ -247,6 +247,25 @@ pub(super) fn pages(connection: &Connection, file: i64, from: u32, limit: u32) -
             })
         })?
         .collect()
+}
+
+/// Counts how the pages of a file were read.
+pub(super) fn how_read(connection: &Connection, file: i64) -> Result<HowRead> {
+    connection
+        .prepare_cached(
+            "select count(*), count(*) filter (where blank), count(*) filter (where blank and warned),
+             count(*) filter (where ocr), count(*) filter (where warned)
+             from (select text = '' as blank, warnings <> '[]' as warned, ocr from pages where file = ?1)",
+        )?
+        .query_row([file], |row| {
+            Ok(HowRead {
+                pages: row.get(0)?,
+                blank: row.get(1)?,
+                unread: row.get(2)?,
+                recognised: row.get(3)?,
+                warned: row.get(4)?,
+            })
+        })
 }
 
 /// A page with where its words stand, if it has a look of its own.

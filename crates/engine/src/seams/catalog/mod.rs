@@ -65,7 +65,7 @@ pub use signin::{Guest, Identity, Place, SignIns, Stored, Subject};
 pub use sources::{NewSource, Source, SourceItem, SourceKind, SourceReport, SourceSettings, Sources};
 pub use units::{Account, Balance, Month, NewReservation, Operation, Reservation, Units, UsageLine};
 pub use uploads::{Batch, Upload, UploadQuery, Uploads};
-pub use users::{Email, Holding, NewUser, PersonName, Plan, PlanName, User, UserLanguage, Users};
+pub use users::{AccountUse, Email, Holding, NewUser, PersonName, Plan, PlanName, User, UserLanguage, Users};
 pub use webhooks::{
     AttemptRecord, Attempted, Delivery, EventKind, NewWebhook, Next, Webhook, WebhookSecret, Webhooks,
 };

@@ -1,6 +1,6 @@
 //! User accounts and the plans they are on.
 
-use std::{fmt, str::FromStr};
+use std::{collections::HashMap, fmt, str::FromStr};
 
 use async_trait::async_trait;
 use jiff::Timestamp;
@@ -11,6 +11,7 @@ use crate::{
     access::Operating,
     bounds::{Bound, Quota},
     ids::UserId,
+    seams::catalog::Month,
 };
 
 /// An e-mail address in ASCII and lower case; it names an account.
@@ -230,6 +231,17 @@ pub struct Holding {
     pub allowed: u64,
 }
 
+/// What one account used in a month, and what it holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct AccountUse {
+    /// Units charged in the month.
+    pub units: u64,
+    /// Boxes that it owns.
+    pub boxes: u64,
+    /// Bytes of files in them, and of uploads under way.
+    pub bytes: u64,
+}
+
 /// Accounts and plans.
 #[async_trait]
 pub trait Users: Send + Sync {
@@ -257,6 +269,13 @@ pub trait Users: Send + Sync {
 
     /// How much an account has of what is counted by account, and how much it may have.
     async fn holdings(&self, user: UserId) -> Result<Vec<Holding>, Fault>;
+
+    /// What each account used in a month and holds now, for operators.
+    async fn use_of_accounts(
+        &self,
+        operating: &Operating,
+        month: Month,
+    ) -> Result<HashMap<UserId, AccountUse>, Fault>;
 
     /// Puts an account on another plan; a quota and bounds of its own are gone.
     async fn set_user_plan(&self, user: UserId, plan: PlanName) -> Result<(), Fault>;

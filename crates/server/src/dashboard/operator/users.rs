@@ -5,7 +5,7 @@ use axum::{extract::State, response::Response};
 use engine::{
     Fault, Reason,
     ids::{LinkKind, UserId, UserKind},
-    seams::catalog::{Action, Email, PlanName, Purpose, User},
+    seams::catalog::{Action, Email, Month, PlanName, Purpose, User},
 };
 use jiff::Timestamp;
 
@@ -20,7 +20,7 @@ use crate::{
         permit::{AsOperator, Named},
         said::Said,
         second_step,
-        show::Moment,
+        show::{self, Moment},
     },
     http::origin::Origin,
     manage::members::JOIN_LIFE,
@@ -31,7 +31,11 @@ struct UserRow {
     email: String,
     name: String,
     plan: String,
+    /// Units of this month, of those it has.
     units: String,
+    /// What its boxes hold, and how many they are.
+    stored: String,
+    boxes: String,
     operator: bool,
     disabled: bool,
     since: Moment,
@@ -65,6 +69,8 @@ pub(in crate::dashboard) async fn list(State(app): State<App>, by: AsOperator) -
     let usual = app.config.units.monthly;
     let all = app.catalog.users().await?;
     let second_steps = app.catalog.with_second_factor().await?;
+    let used = app.catalog.use_of_accounts(&by.operating, Month::of(Timestamp::now())).await?;
+    let used = |id: UserId| used.get(&id).copied().unwrap_or_default();
     let email_of = |id: Option<UserId>| all.iter().find(|user| Some(user.id) == id).map(|user| &user.email);
     let users = all.iter().cloned().map(|user| UserRow {
         me: user.id == me,
@@ -76,7 +82,13 @@ pub(in crate::dashboard) async fn list(State(app): State<App>, by: AsOperator) -
         email: user.email.to_string(),
         name: user.name.map_or_else(String::new, |name| name.as_str().to_string()),
         plan: user.plan.as_str().to_string(),
-        units: words.number(user.monthly_units.unwrap_or(usual)),
+        units: words
+            .text("account-of")
+            .with("used", words.number(used(user.id).units))
+            .with("total", words.number(user.monthly_units.unwrap_or(usual)))
+            .plain(),
+        stored: show::size(words, used(user.id).bytes),
+        boxes: words.count("frame-count-boxes", used(user.id).boxes),
         operator: user.operator,
         disabled: user.disabled,
         since: Moment::of(user.created_at),

@@ -2,13 +2,16 @@
 
 use engine::{
     Fault, Reason,
+    access::{Operating, Role},
     ids::AttemptId,
-    seams::catalog::{Account, Balance, Month, NewReservation, Operation, Reservation, UsageLine, User},
+    seams::catalog::{
+        Account, AccountUse, Balance, Month, NewFile, NewReservation, Operation, Reservation, UsageLine, User,
+    },
 };
 use jiff::Timestamp;
 use proptest::prelude::*;
 
-use super::{Fresh, attempts::begun, attempts::kept, fresh, reason};
+use super::{Fresh, attempts::begun, attempts::kept, fresh, manage, reason, upload};
 
 const QUOTA: u64 = 20;
 
@@ -55,6 +58,28 @@ impl Fresh {
 
 fn balance(used: u64, held: u64) -> Balance {
     Balance { month: november(), monthly: QUOTA, used, held }
+}
+
+#[tokio::test]
+async fn operators_see_what_each_account_used_and_holds() {
+    let fresh = fresh();
+    let (ada, eve) = (fresh.user("ada@example.org").await, fresh.user("eve@example.org").await);
+    let (one, _) = (fresh.box_of(&ada).await, fresh.box_of(&ada).await);
+    let (file, hers) = (NewFile { size: 700, ..upload("a.txt", "1", None) }, fresh.box_of(&eve).await);
+    fresh.file(&one, file).await;
+    fresh.catalog.grant(&manage(&hers), ada.id, Role::Admin).await.unwrap();
+    fresh.file(&hers, NewFile { size: 50, ..upload("b.txt", "2", None) }).await;
+    for most in [2, 3] {
+        let reservation = fresh.reserve(&ada, 5).await.unwrap();
+        fresh.catalog.settle_units(&reservation, most).await.unwrap();
+    }
+    let _held = fresh.reserve(&ada, 4).await.unwrap();
+    let used = fresh.catalog.use_of_accounts(&Operating::for_operator(), november()).await.unwrap();
+    assert_eq!(used[&ada.id], AccountUse { units: 5, boxes: 2, bytes: 700 });
+    assert_eq!(used[&eve.id], AccountUse { units: 0, boxes: 1, bytes: 50 });
+    let december = "2026-12".parse().unwrap();
+    let later = fresh.catalog.use_of_accounts(&Operating::for_operator(), december).await.unwrap();
+    assert_eq!(later[&ada.id].units, 0);
 }
 
 #[tokio::test]

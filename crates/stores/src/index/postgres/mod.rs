@@ -24,7 +24,7 @@ use engine::{
     access::{Reading, Writing},
     document::{Document, Page},
     ids::{BoxId, ChunkId, FileId},
-    seams::index::{Chunk, Contents, Index, IndexedChunk, LaidOut, Recall, Recalled, Removed},
+    seams::index::{Chunk, Contents, HowRead, Index, IndexedChunk, LaidOut, Recall, Recalled, Removed},
 };
 use parking_lot::Mutex;
 use replicas::{Replica, Replicas};
@@ -204,6 +204,12 @@ impl Index for Postgres {
         let pages = self
             .read(box_id, |connection| read::pages(connection, box_id, self.draft, file, numbers.clone()));
         Ok(pages.await?)
+    }
+
+    async fn how_read(&self, reading: &Reading, file: FileId) -> Result<HowRead, Fault> {
+        let box_id = reading.box_id();
+        let counted = self.read(box_id, |connection| read::how_read(connection, box_id, self.draft, file));
+        Ok(counted.await?)
     }
 
     async fn laid_out(

@@ -6,7 +6,7 @@ use engine::{
     document::Page,
     ids::{BoxId, ChunkId, FileId},
     layout::Layout,
-    seams::index::{Chunk, Contents, Held, LaidOut},
+    seams::index::{Chunk, Contents, Held, HowRead, LaidOut},
 };
 use tokio_postgres::{Row, types::ToSql};
 
@@ -44,6 +44,29 @@ pub(super) async fn pages(
             })
         })
         .collect()
+}
+
+/// Counts how the pages of a file were read.
+pub(super) async fn how_read(
+    connection: Connection,
+    box_id: BoxId,
+    draft: bool,
+    file: FileId,
+) -> Result<HowRead, Error> {
+    let sql = "select count(*), count(*) filter (where blank), count(*) filter (where blank and warned),
+               count(*) filter (where ocr), count(*) filter (where warned)
+               from (select p.text = '' as blank, p.warnings <> '[]' as warned, p.ocr
+                     from index_names n join index_files f on f.box = n.number join index_pages p on p.file = f.number
+                     where n.box_id = $1 and n.draft = $2 and f.id = $3) read";
+    let statement = connection.prepared(sql).await?;
+    let row = connection.query_one(&statement, &[&box_id.to_string(), &draft, &file.to_string()]).await?;
+    Ok(HowRead {
+        pages: number(&row, 0)?,
+        blank: number(&row, 1)?,
+        unread: number(&row, 2)?,
+        recognised: number(&row, 3)?,
+        warned: number(&row, 4)?,
+    })
 }
 
 /// Those of these pages that have a look of their own, with where their words stand.
