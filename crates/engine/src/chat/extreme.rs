@@ -6,8 +6,7 @@ use std::collections::HashSet;
 
 use super::{
     alike, named,
-    table::Row,
-    units,
+    rows::{self, Found, stands},
     words::{self, stems},
 };
 use crate::seams::answerer::{Passage, Piece};
@@ -98,56 +97,10 @@ struct Extreme {
     words: Vec<Vec<String>>,
 }
 
-/// A row that was found.
-struct Found {
-    passage: usize,
-    row: Row,
-}
-
-impl Found {
-    fn text<'a>(&self, passages: &'a [Passage]) -> &'a str {
-        &passages[self.passage].chunk.text
-    }
-
-    /// The columns that name the row: the first, and where that is a code, the first that is none.
-    fn names(&self, column: usize, text: &str) -> Vec<usize> {
-        let is_code =
-            |at: &usize| self.row.cell(text, *at).contains(|character: char| character.is_ascii_digit());
-        let is_empty = |at: &usize| self.row.cell(text, *at).is_empty();
-        let mut names = vec![0];
-        if is_code(&0) {
-            names.extend((1..self.row.cells.len()).find(|at| *at != column && !is_code(at) && !is_empty(at)));
-        }
-        names
-    }
-
-    fn piece(&self, column: usize, passages: &[Passage]) -> Option<Piece> {
-        let text = self.text(passages);
-        let place = self.row.place(text)?;
-        Some(Piece::Row(self.passage + 1, place, self.row.read_cell(text, column, &self.names(column, text))))
-    }
-}
-
 /// The rows that answer, as pieces of an answer; none where the question asks for no end, or where no column can be compared.
 pub(super) fn pieces(question: &str, passages: &[Passage]) -> Vec<Piece> {
     let Some(extreme) = Extreme::of(question) else { return Vec::new() };
-    let mut tables: Vec<Vec<Found>> = Vec::new();
-    for (at, passage) in passages.iter().enumerate() {
-        for row in units::of(&passage.chunk).into_iter().filter_map(|unit| unit.row) {
-            let same = |table: &Vec<Found>| {
-                let first = &table[0];
-                passages[first.passage].id.file == passage.id.file
-                    && first.row.table.columns == row.table.columns
-            };
-            let known = tables.iter().position(same);
-            let found = Found { passage: at, row };
-            match known {
-                Some(known) => tables[known].push(found),
-                None => tables.push(vec![found]),
-            }
-        }
-    }
-    tables.iter().find_map(|table| extreme.answer(table, passages)).unwrap_or_default()
+    rows::tables(passages).iter().find_map(|table| extreme.answer(table, passages)).unwrap_or_default()
 }
 
 impl Extreme {
@@ -171,10 +124,10 @@ impl Extreme {
     /// The rows at the wanted end; `None` where this table is not what is asked about.
     fn answer(&self, table: &[Found], passages: &[Passage]) -> Option<Vec<Piece>> {
         let columns = &table[0].row.table.columns;
-        let around = named::stems_above(&passages[table[0].passage]);
+        let around = named::stems_above(table[0].passage(passages));
         let names: Vec<HashSet<String>> = columns.iter().map(|name| stems(name)).collect();
         let first = &table[0];
-        let column = self.column(&names, |at| value(first.row.cell(first.text(passages), at)).is_some())?;
+        let column = self.column(&names, |at| value(first.cell(at, passages)).is_some())?;
         // What is neither the column nor around the table must stand in the rows: "in Frankfurt".
         let title = stems(&table[0].row.table.title);
         let known = |word: &&Vec<String>| {
@@ -182,8 +135,7 @@ impl Extreme {
         };
         let narrowing: Vec<&Vec<String>> = self.words.iter().filter(|word| !known(word)).collect();
         let fits = |found: &&Found| {
-            let text = found.text(passages);
-            let written = found.row.place(text).map(|place| stems(&text[place])).unwrap_or_default();
+            let written = found.stems(passages);
             narrowing.iter().all(|word| stands(word, &written))
         };
         let rows: Vec<&Found> = table.iter().filter(fits).collect();
@@ -192,10 +144,8 @@ impl Extreme {
 
     /// Those of the rows that have the most or the least in a column.
     fn at_end(&self, rows: &[&Found], column: usize, passages: &[Passage]) -> Option<Vec<Piece>> {
-        let values: Vec<(f64, String)> = rows
-            .iter()
-            .map(|found| value(found.row.cell(found.text(passages), column)))
-            .collect::<Option<_>>()?;
+        let values: Vec<(f64, String)> =
+            rows.iter().map(|found| value(found.cell(column, passages))).collect::<Option<_>>()?;
         if rows.len() < 2 || values.iter().any(|(_, unit)| *unit != values[0].1) {
             return None;
         }
@@ -203,8 +153,11 @@ impl Extreme {
         let best = values.iter().map(|(value, _)| *value).max_by(compare)?;
         let best: Vec<&&Found> =
             rows.iter().zip(&values).filter(|(_, (value, _))| *value == best).map(|(row, _)| row).collect();
-        (best.len() <= MOST_ROWS)
-            .then(|| best.into_iter().filter_map(|found| found.piece(column, passages)).collect())
+        (best.len() <= MOST_ROWS).then(|| {
+            best.into_iter()
+                .filter_map(|found| found.piece(column, &found.names(column, passages), passages))
+                .collect()
+        })
     }
 
     /// The one column that can be compared and that the question names, or that its word for the end means.
@@ -218,11 +171,6 @@ impl Extreme {
         };
         one(&named).or_else(|| one(&meant))
     }
-}
-
-/// Whether one of these words is there.
-fn stands(words: &[String], there: &HashSet<String>) -> bool {
-    words.iter().any(|word| there.contains(word))
 }
 
 /// The number of a cell, and what is written around it: its unit. A date counts as its digits.
@@ -271,33 +219,11 @@ fn plain(number: &str) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::rows::tests::said_by;
     use super::*;
-    use crate::{
-        ids::{ChunkId, FileId},
-        seams::index::Chunk,
-    };
 
     fn said(question: &str, text: &str) -> Vec<String> {
-        let chunk = Chunk {
-            text: text.into(),
-            page: 1,
-            page_end: 1,
-            start: 0,
-            end: text.chars().count() as u32,
-            section: [].into(),
-            lead: "".into(),
-            language: None,
-        };
-        let id = ChunkId { file: FileId::generate(), ordinal: 0 };
-        let passage = Passage { id, file_name: "servers.csv".into(), chunk, score: 0.5 };
-        let row = |piece| match piece {
-            Piece::Row(1, place, said) => {
-                assert!(text[place].contains(" | "));
-                said
-            }
-            other => panic!("{other:?}"),
-        };
-        pieces(question, &[passage]).into_iter().map(row).collect()
+        said_by(super::pieces, question, text)
     }
 
     const SERVERS: &str = "| host | city | memory_gb | price | until |\n|---|---|---|---|---|\n\

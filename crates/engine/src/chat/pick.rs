@@ -55,7 +55,7 @@ pub(super) struct Sentence {
     pub(super) place: Range<usize>,
     /// Where the item of a list ends that it begins.
     pub(super) item_end: usize,
-    /// How it reads, where that is not as it is written: a row of a table.
+    /// How it reads, where that is not as it is written: a row of a table, an item below a heading that dates it.
     pub(super) shown: Option<String>,
     pub(super) known: Known,
     /// How surely a model says that it answers, where one was asked: a logit.
@@ -120,8 +120,9 @@ pub(super) struct Asked<'a> {
     sought: Option<String>,
     /// The stem of what is asked about a thing.
     attribute: Option<String>,
-    /// Whether it is asked where something is.
+    /// Whether it is asked where something is, or what it means.
     where_is: bool,
+    meaning: bool,
     named: Named,
     language: Option<Language>,
     /// The stems of a follow-up's own words; `None` where it is none.
@@ -170,6 +171,7 @@ impl<'a> Asked<'a> {
             sought: kind::sought(question),
             attribute: kind::attribute(question),
             where_is: kind::asks_where(question),
+            meaning: question.unicode_words().any(means),
             named: Named::of(question),
             language,
             own,
@@ -184,7 +186,9 @@ impl<'a> Asked<'a> {
         for ((at, passage), around) in
             passages.iter().enumerate().zip(Around::all(passages, &self.named, self.language))
         {
-            let units = units::of(&passage.chunk);
+            let mut units = units::of(&passage.chunk);
+            let said = units.len();
+            units.extend(units::dated(&passage.chunk.text).into_iter().map(Unit::alone));
             for (number, unit) in units.iter().enumerate() {
                 let mut sentence = match &unit.row {
                     Some(row) => self.row(row, unit, passage, &around),
@@ -192,9 +196,9 @@ impl<'a> Asked<'a> {
                 };
                 sentence.passage = at;
                 sentence.tongue = self.tongue(&around);
-                if unit.row.is_none() {
+                if unit.row.is_none() && number < said {
                     let said = |at: Option<usize>| {
-                        let place = at.and_then(|at| units.get(at)).map(|unit| unit.place.clone());
+                        let place = at.and_then(|at| units[..said].get(at)).map(|unit| unit.place.clone());
                         place.map_or(String::new(), |place| passage.chunk.text[place].to_string())
                     };
                     sentence.beside = (said(number.checked_sub(1)), said(Some(number + 1)));
@@ -217,13 +221,15 @@ impl<'a> Asked<'a> {
     }
 
     fn prose(&self, unit: &Unit, passage: &Passage, around: &Around) -> Sentence {
-        let text = &passage.chunk.text[unit.place.clone()];
+        let own = &passage.chunk.text[unit.place.clone()];
+        let shown = unit.under.as_ref().map(|under| format!("{under} – {own}"));
+        let text = shown.as_deref().unwrap_or(own);
         let there = self.stems(text);
         let shared = self.shared(&there, around);
         let kind = self.kind.map_or(0.0, |kind| kind.held(text, &self.words));
         let counting = !self.counted.is_empty();
         let counts = counting && kind::counts(text, &self.counted);
-        let mut rules = self.rules(text, text, &there, around);
+        let mut rules = self.rules(text, own, &there, around);
         if self.ordinal.is_some() && unit.item == self.ordinal {
             rules.ordinal = 1.0;
         } else if counts {
@@ -237,7 +243,7 @@ impl<'a> Asked<'a> {
             passage: 0,
             place: unit.place.clone(),
             item_end: unit.item_end,
-            shown: None,
+            shown,
             known: Known { shared, kind, rules, ..Known::default() },
             judged: None,
             beside: Default::default(),
@@ -318,6 +324,7 @@ impl<'a> Asked<'a> {
         let open: Vec<usize> = (0..cells.len()).filter(|at| !named.contains(at)).filter(filled).collect();
         let quantities = alike::of(&words::stem("number"));
         let places = alike::with(&words::stem("location"));
+        let meanings = alike::with(&words::stem("meaning"));
         let worth = |at: usize| {
             let name = self.names(row, at);
             let said: f32 = self.weighed.iter().map(|word| word.weight * word.standing(&name)).sum();
@@ -336,8 +343,10 @@ impl<'a> Asked<'a> {
                 false if quantities.iter().any(|word| name.contains(word)) => said + QUANTITY,
                 false => said,
             };
-            // "Where is the ladder": a place, not who has it.
-            let said = if self.where_is && places.iter().any(|word| name.contains(word)) {
+            // "Where is the ladder": a place, not who has it. "What does E07 mean": its meaning.
+            let said = if self.where_is && places.iter().any(|word| name.contains(word))
+                || self.meaning && meanings.iter().any(|word| name.contains(word))
+            {
                 said + QUANTITY
             } else {
                 said
@@ -507,11 +516,15 @@ fn is_short(word: &str) -> bool {
     (2..=5).contains(&word.chars().count()) && word.chars().all(char::is_uppercase)
 }
 
+/// Whether a word asks what something means.
+fn means(word: &str) -> bool {
+    matches!(word.to_lowercase().as_str(), "mean" | "means" | "bedeutet" | "significa" | "signifie")
+}
+
 /// Whether a word only belongs to the form of the question: "how long", "wie lange", "took part", "what does … mean".
 fn is_form(question: &str, word: &Word<'_>) -> bool {
     let lower = word.text.to_lowercase();
-    if matches!(lower.as_str(), "mean" | "means" | "bedeutet" | "significa" | "signifie" | "stand" | "stands")
-    {
+    if means(word.text) || matches!(lower.as_str(), "stand" | "stands") {
         return true;
     }
     if matches!(lower.as_str(), "took" | "take" | "taken" | "takes" | "part") {

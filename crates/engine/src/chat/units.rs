@@ -2,7 +2,11 @@
 
 use std::{ops::Range, sync::Arc};
 
-use super::table::{self, Row, Table};
+use super::{
+    kind::Kind,
+    named,
+    table::{self, Row, Table},
+};
 use crate::{ingest::chunk::sentences, seams::index::Chunk};
 
 /// A part of a passage that can be quoted alone.
@@ -16,11 +20,43 @@ pub(super) struct Unit {
     pub(super) item: Option<u32>,
     /// Where the item ends that it is a sentence of; its own end where it is of none.
     pub(super) item_end: usize,
+    /// The heading above an item of a list, where that says of when or of which number it is: "3.1.0 (2025-03-05)".
+    pub(super) under: Option<String>,
+}
+
+impl Unit {
+    /// A unit that is neither a row nor part of a list.
+    pub(super) fn alone(place: Range<usize>) -> Self {
+        Unit { item_end: place.end, place, row: None, item: None, under: None }
+    }
 }
 
 /// The units of a passage, in order. Headings are none: they name, they do not say. Nor are the headers of tables.
 pub(super) fn of(chunk: &Chunk) -> Vec<Unit> {
     read(&chunk.text, &chunk.lead, chunk.section.last().map_or("", String::as_str))
+}
+
+/// The headings in a text that have a date: of headings, only these say something by themselves.
+pub(super) fn dated(text: &str) -> Vec<Range<usize>> {
+    let mut at = 0;
+    let mut found = Vec::new();
+    for line in text.split_inclusive('\n') {
+        let heading = line.trim().trim_start_matches('#').trim();
+        if is_heading(line.trim()) && Kind::Date.held(heading, &[]) > 0.0 {
+            let start = at + line.find(heading).unwrap_or(0);
+            found.push(start..start + heading.len());
+        }
+        at += line.len();
+    }
+    found
+}
+
+/// A heading that says of when or of which number the items below it are.
+fn telling(heading: &str) -> Option<String> {
+    const LONGEST: usize = 80;
+    let heading = heading.trim_start_matches('#').trim();
+    let tells = || !named::codes(heading).is_empty() || Kind::Date.held(heading, &[]) > 0.0;
+    (heading.len() <= LONGEST && tells()).then(|| heading.to_string())
 }
 
 /// The units of a text below this lead and heading.
@@ -30,6 +66,7 @@ pub(super) fn read(text: &str, lead: &str, heading: &str) -> Vec<Unit> {
     // The table that rows belong to, and what was said right above.
     let mut table: Option<Arc<Table>> = None;
     let mut above = heading.to_string();
+    let mut under = telling(heading);
     let mut at = 0;
     let mut lines = text.split_inclusive('\n').peekable();
     while let Some(line) = lines.next() {
@@ -40,7 +77,10 @@ pub(super) fn read(text: &str, lead: &str, heading: &str) -> Vec<Unit> {
         let row = trimmed.starts_with('|');
         let marker = list_marker(trimmed);
         if trimmed.is_empty() || is_heading(trimmed) || row || marker > 0 {
-            close(text, block.take(), &mut units);
+            close(text, block.take(), under.as_ref(), &mut units);
+        }
+        if is_heading(trimmed) {
+            under = telling(trimmed);
         }
         if !row && !trimmed.is_empty() {
             table = None;
@@ -65,14 +105,14 @@ pub(super) fn read(text: &str, lead: &str, heading: &str) -> Vec<Unit> {
                 continue;
             }
             let row = Row::new(known.clone(), trimmed, place.start);
-            units.push(Unit { item_end: place.end, place, row: Some(row), item: None });
+            units.push(Unit { item_end: place.end, place, row: Some(row), item: None, under: None });
             continue;
         }
         let follows = lines.peek().is_some_and(|next| opens(next));
         let alone = follows || lines.peek().is_none_or(|next| next.trim().is_empty());
         let title = marker == 0 && follows && is_title(trimmed);
         if title {
-            close(text, block.take(), &mut units);
+            close(text, block.take(), under.as_ref(), &mut units);
         }
         if marker == 0 && block.is_none() && alone && repeats(trimmed, heading) {
             continue;
@@ -82,21 +122,27 @@ pub(super) fn read(text: &str, lead: &str, heading: &str) -> Vec<Unit> {
             None => Some((start + indent + marker..end, item_number(trimmed, marker))),
         };
         if title {
-            close(text, block.take(), &mut units);
+            close(text, block.take(), under.as_ref(), &mut units);
         }
     }
-    close(text, block, &mut units);
+    close(text, block, under.as_ref(), &mut units);
     units
 }
 
-fn close(text: &str, block: Option<(Range<usize>, Option<u32>)>, units: &mut Vec<Unit>) {
+fn close(
+    text: &str,
+    block: Option<(Range<usize>, Option<u32>)>,
+    under: Option<&String>,
+    units: &mut Vec<Unit>,
+) {
     if let Some((block, item)) = block {
         let found = sentences::split(&text[block.clone()]);
         let place = |range: Range<usize>| block.start + range.start..block.start + range.end;
         let end = found.last().map_or(block.end, |range| block.start + range.end);
         units.extend(found.into_iter().map(|range| {
             let place = place(range);
-            Unit { item_end: if item.is_some() { end } else { place.end }, place, row: None, item }
+            let item_end = if item.is_some() { end } else { place.end };
+            Unit { place, row: None, item, item_end, under: under.filter(|_| item.is_some()).cloned() }
         }));
     }
 }
@@ -186,6 +232,18 @@ mod tests {
                 "Absent: Mary Jones"
             ]
         );
+    }
+
+    #[test]
+    fn items_know_the_version_or_day_that_they_stand_under() {
+        let text =
+            "## 3.1.0 (2025-03-05)\n- Incremental backups.\n\nA paragraph.\n\n## Plans\n- More of them.\n";
+        let under: Vec<_> = read(text, "", "").into_iter().map(|unit| unit.under).collect();
+        assert_eq!(under, [Some("3.1.0 (2025-03-05)".to_string()), None, None]);
+        assert_eq!(read("- Closed.", "", "Monday, 5 May")[0].under.as_deref(), Some("Monday, 5 May"));
+        assert_eq!(read("- Anybody.", "", "1. Who may drive")[0].under, None);
+        let dates: Vec<&str> = dated(text).into_iter().map(|place| &text[place]).collect();
+        assert_eq!(dates, ["3.1.0 (2025-03-05)"]);
     }
 
     #[test]

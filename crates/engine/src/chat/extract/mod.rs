@@ -18,7 +18,7 @@ use super::{
     language::Language,
     pick::{Asked, Sentence, Tongue, Wanted},
     pickers::Pickers,
-    summary,
+    such, summary,
 };
 use crate::{
     Fault, Reason,
@@ -139,9 +139,11 @@ impl Extractive {
         match &brief.task {
             Task::Answer => {
                 let wanted = wanted(brief);
-                let rows = extreme::pieces(wanted.question, &brief.passages);
-                if !rows.is_empty() {
-                    return Ok(rows);
+                for rows in [extreme::pieces, such::pieces] {
+                    let rows = rows(wanted.question, &brief.passages);
+                    if !rows.is_empty() {
+                        return Ok(rows);
+                    }
                 }
                 Ok(quotes(&self.pick(&wanted, brief).await?, &brief.passages))
             }
