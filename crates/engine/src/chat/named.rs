@@ -180,7 +180,7 @@ pub(super) fn codes(text: &str) -> Vec<String> {
     for (at, token) in tokens.iter().enumerate() {
         let digits = token.chars().filter(char::is_ascii_digit).count();
         let letters = token.chars().any(char::is_alphabetic);
-        if digits == 0 || is_year(token) || token.contains('/') {
+        if digits == 0 || is_year(token) || token.contains('/') || is_measure(token) {
             continue;
         }
         if letters || digits >= 3 {
@@ -192,6 +192,16 @@ pub(super) fn codes(text: &str) -> Vec<String> {
     }
     found.dedup();
     found
+}
+
+/// Whether a token says how much or which years, and names nothing: `3-year`, `2001-02`.
+fn is_measure(token: &str) -> bool {
+    let Some((number, rest)) = token.split_once('-') else { return false };
+    let word = rest.chars().filter(|character| character.is_lowercase()).count() >= 3
+        && rest.chars().all(|character| character.is_alphabetic() || character == '-');
+    let years =
+        is_year(number) && matches!(rest.len(), 2 | 4) && rest.bytes().all(|byte| byte.is_ascii_digit());
+    number.bytes().all(|byte| byte.is_ascii_digit()) && word || years
 }
 
 /// Whether a word with a small number behind it is a name: `LavaPro 9`, not `March 9` or `The 9`.
@@ -259,6 +269,10 @@ mod tests {
         assert_eq!(codes("Wie lange gilt die Garantie auf die LavaPro 9?"), ["lavapro 9"]);
         assert_eq!(codes("步道在2024年有多少游客，K2-35呢？"), ["k2-35"]);
         assert!(codes("How many ducks were there in 2021, 24/7? On March 5? The 12?").is_empty());
+        assert!(
+            codes("The 3-year warranty of 2001-02? Die 10-seitige, das 30-Tage-Recht, 2-ярдовый?").is_empty()
+        );
+        assert_eq!(codes("The 5-HT? The 2024-118, the A4-year?"), ["5-ht", "2024-118", "a4-year"]);
         assert!(has_word("order 1003, shipped", "1003") && !has_word("order 10034", "1003"));
     }
 

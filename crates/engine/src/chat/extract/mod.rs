@@ -46,8 +46,8 @@ const CLOSE_TO_ROW: f32 = 0.3;
 const LEAST: f32 = -2.4;
 /// The same of sums in which a model's judgement counts, by the languages of question and passage.
 const LEAST_JUDGED: f32 = -1.5;
-const LEAST_OTHER: f32 = -1.0;
-const LEAST_TWO: f32 = -1.6;
+const LEAST_OTHER: f32 = -1.6;
+const LEAST_TWO: f32 = -1.0;
 /// The same of further sentences, in languages other than English.
 const LEAST_FURTHER: f32 = -2.15;
 

@@ -4,11 +4,15 @@ use std::ops::Range;
 
 use unicode_segmentation::UnicodeSegmentation;
 
-/// Words that a full stop after them does not end a sentence with, lower-case, without the stop.
+/// Words that a full stop after them does not end a sentence with, lower-case, without the stop: in English, German, Spanish,
+/// Portuguese, French, Italian and Russian.
 const ABBREVIATIONS: &[&str] = &[
-    "al", "approx", "art", "bzw", "ca", "cf", "co", "corp", "dept", "dr", "ed", "eg", "eq", "est", "etc",
-    "fig", "figs", "hr", "ie", "inc", "jr", "ltd", "max", "min", "mr", "mrs", "ms", "no", "nos", "nr", "p",
-    "para", "pp", "prof", "ref", "refs", "resp", "rev", "sec", "sr", "st", "str", "u.s", "vgl", "vol", "vs",
+    "abs", "al", "approx", "aprox", "arq", "art", "av", "avda", "bzw", "ca", "cf", "co", "corp", "dept",
+    "dott", "dr", "dra", "ed", "eg", "ej", "eq", "est", "etc", "evtl", "fig", "figs", "ggf", "gral", "hr",
+    "ie", "inc", "ing", "inkl", "jr", "lic", "ltd", "max", "min", "mr", "mrs", "ms", "no", "nos", "nr",
+    "num", "núm", "p", "para", "pp", "prof", "pág", "págs", "ref", "refs", "resp", "rev", "sec", "sig", "sr",
+    "sra", "sres", "srta", "st", "sta", "sto", "str", "tel", "u.s", "ud", "uds", "vgl", "vol", "vs", "zzgl",
+    "им", "кв", "руб", "ул",
 ];
 
 /// The sentences of `text` as byte ranges without blank ends; together they hold all that is not blank.
@@ -44,7 +48,7 @@ fn ends_in_abbreviation(sentence: &str) -> bool {
     let initial =
         matches!((characters.next(), characters.next()), (Some(first), None) if first.is_uppercase());
     // Longer than the longest of the list is cheap to tell, and most words are.
-    initial || (word.len() <= 6 && ABBREVIATIONS.contains(&word.to_lowercase().replace(".", "").as_str()))
+    initial || (word.len() <= 8 && ABBREVIATIONS.contains(&word.to_lowercase().replace(".", "").as_str()))
 }
 
 #[cfg(test)]
@@ -65,6 +69,11 @@ mod tests {
             parts("See Fig. 3 by Dr. J. Smith et al. Version 3.2.1 is out."),
             ["See Fig. 3 by Dr. J. Smith et al. Version 3.2.1 is out."]
         );
+        assert_eq!(
+            parts("La Sra. Ortiz vive en la Avda. Colón núm. 4. El Dr. Ruiz no."),
+            ["La Sra. Ortiz vive en la Avda. Colón núm. 4.", "El Dr. Ruiz no."]
+        );
+        assert_eq!(parts("Дом на ул. Ленина. Он мал."), ["Дом на ул. Ленина.", "Он мал."]);
         assert_eq!(parts("故宫位于北京。它很大！是吗？"), ["故宫位于北京。", "它很大！", "是吗？"]);
         assert_eq!(parts("هل هذا صحيح؟ نعم هو كذلك."), ["هل هذا صحيح؟", "نعم هو كذلك."]);
         assert_eq!(parts("यह एक वाक्य है। यह दूसरा है।"), ["यह एक वाक्य है।", "यह दूसरा है।"]);
