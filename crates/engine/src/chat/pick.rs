@@ -16,7 +16,7 @@ use super::{
     named::{Around, Named, has_word, is_short_for},
     table::Row,
     units::{self, Unit},
-    weights::{BY_VECTOR, JUDGED, JUDGED_ENGLISH, Known, Rules},
+    weights::{BY_VECTOR, JUDGED, JUDGED_ENGLISH, JUDGED_TWO, Known, Rules},
     words::{self, Word, flat, stems},
 };
 use crate::seams::answerer::Passage;
@@ -39,8 +39,9 @@ const COMPLETE: f32 = 0.85;
 /// In which languages is asked and written, as far as the picker knows them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tongue {
+    /// Both in English, or the question in a language that is not told and is written like English.
     English,
-    /// Both in the same other language.
+    /// Both in the same other language, or the question in one that is not told.
     Other,
     /// In two.
     Two,
@@ -72,7 +73,8 @@ impl Sentence {
         let weights = match (self.judged, self.tongue) {
             (None, _) => BY_VECTOR,
             (Some(_), Tongue::English) => JUDGED_ENGLISH,
-            (Some(_), Tongue::Other | Tongue::Two) => JUDGED,
+            (Some(_), Tongue::Other) => JUDGED,
+            (Some(_), Tongue::Two) => JUDGED_TWO,
         };
         if let Some(judged) = self.judged {
             self.known.compared = if self.tongue == Tongue::Two { judged.max(FOREIGN) } else { judged };

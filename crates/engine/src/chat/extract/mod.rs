@@ -39,17 +39,20 @@ const AT_ONCE: usize = 64;
 const MOST: usize = 3;
 /// Tokens of a sentence at most: those of a chunk.
 const LONGEST: usize = 250;
-/// How close to the best sum a further sentence must be, and a further sentence beside a row that answers.
+/// How close to the best sum a further sentence must be, in languages other than English too, and a further sentence beside a row that
+/// answers.
 const CLOSE: f32 = 1.6;
+const CLOSE_OTHER: f32 = 2.2;
 const CLOSE_TO_ROW: f32 = 0.3;
 /// If the best sentence's sum is below this, there is no answer: one in twelve such sentences would be one.
 const LEAST: f32 = -2.4;
 /// The same of sums in which a model's judgement counts, by the languages of question and passage.
 const LEAST_JUDGED: f32 = -1.5;
-const LEAST_OTHER: f32 = -1.6;
+const LEAST_OTHER: f32 = -0.6;
 const LEAST_TWO: f32 = -1.0;
-/// The same of further sentences, in languages other than English.
-const LEAST_FURTHER: f32 = -2.15;
+/// The same of further sentences.
+const LEAST_FURTHER_OTHER: f32 = -1.3;
+const LEAST_FURTHER_TWO: f32 = -2.15;
 
 /// Answers by quoting.
 pub struct Extractive {
@@ -108,8 +111,13 @@ impl Extractive {
             Err(fault) => return Err(fault),
         };
         sentences.truncate(scores.len());
+        // A language that is not told, but is not written like English.
+        let other = picker.knows_many && Language::told(question).is_none() && !question.is_ascii();
         for (sentence, score) in sentences.iter_mut().zip(scores) {
             sentence.judged = Some(score);
+            if other && sentence.tongue == Tongue::English {
+                sentence.tongue = Tongue::Other;
+            }
         }
         Ok(true)
     }
@@ -170,14 +178,15 @@ fn wanted(brief: &Brief) -> Wanted<'_> {
 /// The best sentence, if it is likely enough, and those that come near it.
 fn chosen(sentences: Vec<Sentence>) -> Vec<Sentence> {
     let Some(best) = sentences.first() else { return Vec::new() };
-    let close = if best.shown.is_some() { CLOSE_TO_ROW } else { CLOSE };
     if best.sum < least(best) {
         return Vec::new();
     }
-    let lowest = match (best.judged, best.tongue) {
-        (Some(_), Tongue::Other | Tongue::Two) => LEAST_FURTHER,
-        _ => least(best),
+    let (close, lowest) = match (best.judged, best.tongue) {
+        (Some(_), Tongue::Other) => (CLOSE_OTHER, LEAST_FURTHER_OTHER),
+        (Some(_), Tongue::Two) => (CLOSE, LEAST_FURTHER_TWO),
+        _ => (CLOSE, least(best)),
     };
+    let close = if best.shown.is_some() { CLOSE_TO_ROW } else { close };
     let least = lowest.max(best.sum - close);
     sentences.into_iter().take_while(|sentence| sentence.sum >= least).take(MOST).collect()
 }
