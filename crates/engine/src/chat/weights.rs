@@ -76,16 +76,16 @@ pub(super) const BY_VECTOR: Weights = Weights {
     ruled: 1.0,
 };
 
-/// Where the picker for many languages has judged them: fitted in the same way as for English, but for the rules, which are those of
-/// English at half of what they count there.
+/// Where the picker for many languages has judged them: fitted in the same way as for English, but for the rules and the kind of thing,
+/// of which texts without tables tell little.
 pub(super) const JUDGED: Weights = Weights {
     constant: -1.35,
     shared: 1.42,
     compared: 0.75,
-    kind: 0.08,
+    kind: 0.38,
     passage: 3.23,
-    rules: FITTED,
-    ruled: 0.5,
+    rules: FITTED_OTHER,
+    ruled: 1.0,
 };
 
 /// Where it has, and the question is in another language than the passage: a logistic fit.
@@ -148,6 +148,26 @@ const FITTED: Rules = Rules {
     precise: 0.3,
 };
 
+/// As in English about tables and lists, half as much about names, codes and years: in other languages these have more forms.
+const FITTED_OTHER: Rules = Rules {
+    counts: 0.2,
+    complete: -0.45,
+    unidentified: -2.1,
+    undated: -3.15,
+    unknown: -3.15,
+    partly_unknown: -0.55,
+    named_only: -0.5,
+    not_counted: -0.75,
+    uncounted: -0.35,
+    repeated: -1.05,
+    cell: 2.3,
+    unnamed: -1.5,
+    other_kind: -4.5,
+    no_column: -2.5,
+    ordinal: 2.1,
+    precise: 0.3,
+};
+
 impl Weights {
     pub(super) fn sum(&self, known: &Known) -> f32 {
         self.constant
@@ -202,7 +222,7 @@ mod tests {
             ..Known::default()
         };
         assert!((JUDGED_ENGLISH.sum(&known) - (-1.3 + 3.0 + 1.2 + 2.3)).abs() < 1e-5);
-        assert!((JUDGED.sum(&known) - (-1.35 + 1.42 + 1.5 + 0.5 * 2.3)).abs() < 1e-5);
+        assert!((JUDGED.sum(&known) - (-1.35 + 1.42 + 1.5 + 2.3)).abs() < 1e-5);
         assert_eq!(known.rules.by_hand(), 1.5);
     }
 }
