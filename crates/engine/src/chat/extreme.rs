@@ -5,8 +5,8 @@
 use std::collections::HashSet;
 
 use super::{
-    alike, named,
-    rows::{self, Found, stands},
+    alike,
+    rows::{self, Found, Heads, stands},
     words::{self, stems},
 };
 use crate::seams::answerer::{Passage, Piece};
@@ -123,22 +123,10 @@ impl Extreme {
 
     /// The rows at the wanted end; `None` where this table is not what is asked about.
     fn answer(&self, table: &[Found], passages: &[Passage]) -> Option<Vec<Piece>> {
-        let columns = &table[0].row.table.columns;
-        let around = named::stems_above(table[0].passage(passages));
-        let names: Vec<HashSet<String>> = columns.iter().map(|name| stems(name)).collect();
-        let first = &table[0];
-        let column = self.column(&names, |at| value(first.cell(at, passages)).is_some())?;
-        // What is neither the column nor around the table must stand in the rows: "in Frankfurt".
-        let title = stems(&table[0].row.table.title);
-        let known = |word: &&Vec<String>| {
-            stands(word, &around) || stands(word, &title) || names.iter().any(|name| stands(word, name))
-        };
-        let narrowing: Vec<&Vec<String>> = self.words.iter().filter(|word| !known(word)).collect();
-        let fits = |found: &&Found| {
-            let written = found.stems(passages);
-            narrowing.iter().all(|word| stands(word, &written))
-        };
-        let rows: Vec<&Found> = table.iter().filter(fits).collect();
+        let heads = Heads::of(table, passages);
+        let column = self.column(&heads.columns, |at| value(table[0].cell(at, passages)).is_some())?;
+        let narrowing = heads.narrowing(&self.words);
+        let rows: Vec<&Found> = table.iter().filter(|found| found.has_all(&narrowing, passages)).collect();
         self.at_end(&rows, column, passages)
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::{table::Row, units};
+use super::{named, table::Row, units, words::stems};
 use crate::seams::answerer::{Passage, Piece};
 
 /// A row that was found.
@@ -46,10 +46,39 @@ impl Found {
         Some(Piece::Row(self.passage + 1, place, self.row.read_cell(text, column, names)))
     }
 
-    /// All words of the row, by their stems.
-    pub(super) fn stems(&self, passages: &[Passage]) -> HashSet<String> {
+    /// Whether each of these words stands in the row.
+    pub(super) fn has_all(&self, words: &[&Vec<String>], passages: &[Passage]) -> bool {
         let text = self.text(passages);
-        self.row.place(text).map(|place| super::words::stems(&text[place])).unwrap_or_default()
+        let written = self.row.place(text).map(|place| stems(&text[place])).unwrap_or_default();
+        words.iter().all(|word| stands(word, &written))
+    }
+}
+
+/// What stands above the rows of a table, by stems.
+pub(super) struct Heads {
+    pub(super) columns: Vec<HashSet<String>>,
+    title: HashSet<String>,
+    /// What stands above its passage.
+    above: HashSet<String>,
+}
+
+impl Heads {
+    pub(super) fn of(table: &[Found], passages: &[Passage]) -> Self {
+        let first = &table[0];
+        Heads {
+            columns: first.row.table.columns.iter().map(|name| stems(name)).collect(),
+            title: stems(&first.row.table.title),
+            above: named::stems_above(first.passage(passages)),
+        }
+    }
+
+    /// The words that stand in none of them and so must stand in the rows: "in Frankfurt".
+    pub(super) fn narrowing<'a>(&self, words: &'a [Vec<String>]) -> Vec<&'a Vec<String>> {
+        let known = |word: &&Vec<String>| {
+            let mut all = self.columns.iter().chain([&self.title, &self.above]);
+            all.any(|there| stands(word, there))
+        };
+        words.iter().filter(|word| !known(word)).collect()
     }
 }
 
@@ -82,10 +111,7 @@ pub(super) fn stands(words: &[String], there: &HashSet<String>) -> bool {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::{
-        ids::{ChunkId, FileId},
-        seams::index::Chunk,
-    };
+    use crate::chat::extract::tests::passage;
 
     /// What is said of the rows that this picks from a passage of `servers.csv` with this text.
     pub(in crate::chat) fn said_by(
@@ -93,18 +119,7 @@ pub(super) mod tests {
         question: &str,
         text: &str,
     ) -> Vec<String> {
-        let chunk = Chunk {
-            text: text.into(),
-            page: 1,
-            page_end: 1,
-            start: 0,
-            end: text.chars().count() as u32,
-            section: [].into(),
-            lead: "".into(),
-            language: None,
-        };
-        let id = ChunkId { file: FileId::generate(), ordinal: 0 };
-        let passage = Passage { id, file_name: "servers.csv".into(), chunk, score: 0.5 };
+        let passage = Passage { file_name: "servers.csv".into(), ..passage(text, 0.5) };
         let row = |piece| match piece {
             Piece::Row(1, place, said) => {
                 assert!(text[place].contains(" | "));

@@ -3,11 +3,9 @@
 //! Only where every word of the question is accounted for, by the table's title, its columns or the rows that are quoted; any other
 //! question is answered sentence by sentence.
 
-use std::collections::HashSet;
-
 use super::{
-    alike, named,
-    rows::{self, Found, stands},
+    alike,
+    rows::{self, Found, Heads, stands},
     words::{self, stems},
 };
 use crate::seams::answerer::{Passage, Piece};
@@ -50,25 +48,19 @@ pub(super) fn pieces(question: &str, passages: &[Passage]) -> Vec<Piece> {
 
 /// The rows of a table that have all of the words; `None` where that says nothing of them.
 fn such(table: &[Found], words: &[Vec<String>], passages: &[Passage]) -> Option<Vec<Piece>> {
-    let columns = &table[0].row.table.columns;
-    let names: Vec<HashSet<String>> = columns.iter().map(|name| stems(name)).collect();
-    let above = named::stems_above(table[0].passage(passages));
-    let title = stems(&table[0].row.table.title);
+    let heads = Heads::of(table, passages);
     let says_yes_or_no = |column: &usize| {
         let mut cells = table.iter().map(|found| found.cell(*column, passages));
         cells.all(|cell| is_one_of(cell, YES) || is_one_of(cell, NO))
     };
-    let named: Vec<usize> =
-        (1..names.len()).filter(|at| words.iter().any(|word| stands(word, &names[*at]))).collect();
+    let named: Vec<usize> = (1..heads.columns.len())
+        .filter(|at| words.iter().any(|word| stands(word, &heads.columns[*at])))
+        .collect();
     let asked: Vec<usize> = named.iter().copied().filter(says_yes_or_no).collect();
-    let known = |word: &Vec<String>| {
-        stands(word, &above) || stands(word, &title) || names.iter().any(|name| stands(word, name))
-    };
-    let narrowing: Vec<&Vec<String>> = words.iter().filter(|word| !known(word)).collect();
+    let narrowing = heads.narrowing(words);
     let fits = |found: &&Found| {
-        let written = found.stems(passages);
         asked.iter().all(|column| is_one_of(found.cell(*column, passages), YES))
-            && narrowing.iter().all(|word| stands(word, &written))
+            && found.has_all(&narrowing, passages)
     };
     let rows: Vec<&Found> = table.iter().filter(fits).collect();
     if rows.len() < 2 || rows.len() == table.len() || rows.len() > MOST_ROWS {

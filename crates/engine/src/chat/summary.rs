@@ -167,16 +167,8 @@ mod tests {
     use crate::{ids::ChunkId, seams::index::Chunk};
 
     fn passage(file: FileId, ordinal: u32, section: &[&str], text: &str) -> Passage {
-        let chunk = Chunk {
-            text: text.into(),
-            page: 1,
-            page_end: 1,
-            start: 0,
-            end: 0,
-            section: section.iter().map(ToString::to_string).collect(),
-            lead: "".into(),
-            language: None,
-        };
+        let section = section.iter().map(ToString::to_string).collect();
+        let chunk = Chunk { section, ..Chunk::plain(text) };
         Passage { id: ChunkId { file, ordinal }, file_name: format!("{ordinal}.md"), chunk, score: 0.0 }
     }
 

@@ -191,16 +191,7 @@ mod tests {
     };
 
     fn passage(text: &str) -> Passage {
-        let chunk = Chunk {
-            text: text.into(),
-            page: 1,
-            page_end: 1,
-            start: 0,
-            end: 0,
-            section: [].into(),
-            lead: "".into(),
-            language: None,
-        };
+        let chunk = Chunk::plain(text);
         Passage {
             id: ChunkId { file: FileId::generate(), ordinal: 0 },
             file_name: "a.md".into(),

@@ -160,12 +160,7 @@ const FITTED_OTHER: Rules = Rules {
     not_counted: -0.75,
     uncounted: -0.35,
     repeated: -1.05,
-    cell: 2.3,
-    unnamed: -1.5,
-    other_kind: -4.5,
-    no_column: -2.5,
-    ordinal: 2.1,
-    precise: 0.3,
+    ..FITTED
 };
 
 impl Weights {

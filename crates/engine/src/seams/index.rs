@@ -36,6 +36,21 @@ pub struct Chunk {
 }
 
 impl Chunk {
+    /// A text that is a page, without headings.
+    #[cfg(test)]
+    pub(crate) fn plain(text: &str) -> Self {
+        Chunk {
+            text: text.into(),
+            page: 1,
+            page_end: 1,
+            start: 0,
+            end: text.chars().count() as u32,
+            section: [].into(),
+            lead: "".into(),
+            language: None,
+        }
+    }
+
     /// What models read of it: the title, unless that is empty, the headings above it that it does not itself begin with,
     /// what leads it, and its text.
     pub fn with_headings(&self, title: &str) -> String {

@@ -67,16 +67,7 @@ impl Memory {
     fn add(&mut self, texts: &[&str]) -> FileId {
         let file = FileId::generate();
         for (text, ordinal) in texts.iter().zip(0..) {
-            let chunk = Chunk {
-                text: text.to_string(),
-                page: 1,
-                page_end: 1,
-                start: 0,
-                end: text.chars().count() as u32,
-                section: [].into(),
-                lead: "".into(),
-                language: None,
-            };
+            let chunk = Chunk::plain(text);
             let tokens: Vec<f32> = text.split_whitespace().flat_map(vector).collect();
             let ids: Vec<u32> = (0..text.split_whitespace().count() as u32).collect();
             let stored = IndexedChunk { chunk, vector: vector(text), tokens: late::pack(&tokens, &ids) };

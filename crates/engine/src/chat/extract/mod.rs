@@ -147,8 +147,8 @@ impl Extractive {
         match &brief.task {
             Task::Answer => {
                 let wanted = wanted(brief);
-                for rows in [extreme::pieces, such::pieces] {
-                    let rows = rows(wanted.question, &brief.passages);
+                for pieces in [extreme::pieces, such::pieces] {
+                    let rows = pieces(wanted.question, &brief.passages);
                     if !rows.is_empty() {
                         return Ok(rows);
                     }
@@ -289,4 +289,4 @@ impl Answerer for Extractive {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -40,17 +40,8 @@ impl Embedder for Even {
     }
 }
 
-fn passage(text: &str, score: f32) -> Passage {
-    let chunk = Chunk {
-        text: text.into(),
-        page: 1,
-        page_end: 1,
-        start: 0,
-        end: text.chars().count() as u32,
-        section: [].into(),
-        lead: "".into(),
-        language: None,
-    };
+pub(in crate::chat) fn passage(text: &str, score: f32) -> Passage {
+    let chunk = Chunk::plain(text);
     let id = ChunkId { file: FileId::generate(), ordinal: 0 };
     Passage { id, file_name: "a.md".into(), chunk, score }
 }
