@@ -22,8 +22,8 @@ import errors
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BINARY = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "target/debug/quire").resolve()
-# Long enough for a loaded machine; a hang ends here.
-PATIENCE = 300
+# Long enough for a slow machine with other work, on which ingesting the sample box alone takes minutes; a hang ends here.
+PATIENCE = 900
 
 
 def blocks(document):
