@@ -23,6 +23,8 @@ use crate::seams::answerer::Passage;
 
 /// The lowest judgement that counts of a sentence in another language than the question: the picker knows little of these.
 const FOREIGN: f32 = -4.0;
+/// The lowest that counts of a row, where neither is in English: it has learnt from English tables alone.
+const ROW: f32 = -2.0;
 /// What a word counts that stands only in the heading, the table's title or the file's name.
 const CONTEXT: f32 = 0.7;
 /// What a column of quantities is preferred by where something is counted.
@@ -31,6 +33,10 @@ const QUANTITY: f32 = 5.0;
 const BESIDES: f32 = 0.1;
 /// Words in the names of columns that hold numbers of things, not quantities.
 const NAMING: &[&str] = &["id", "nr", "code"];
+/// Names of columns that say nothing of what is in them, as stems.
+const VALUES: &[&str] = &["valu", "wert", "valor", "valeur"];
+/// Letters of a part of a German compound, at least.
+const LEAST_OF_COMPOUND: usize = 4;
 /// Letters of a column's name that may be the first letters of the question's words, at most.
 const SHORT: usize = 4;
 /// From this share of the question's words on a sentence counts as complete.
@@ -77,7 +83,12 @@ impl Sentence {
             (Some(_), Tongue::Two) => JUDGED_TWO,
         };
         if let Some(judged) = self.judged {
-            self.known.compared = if self.tongue == Tongue::Two { judged.max(FOREIGN) } else { judged };
+            let lowest = match (self.tongue, &self.shown) {
+                (Tongue::Two, _) => FOREIGN,
+                (Tongue::Other, Some(_)) => ROW,
+                _ => f32::NEG_INFINITY,
+            };
+            self.known.compared = judged.max(lowest);
         }
         self.sum = weights.sum(&self.known);
     }
@@ -102,7 +113,7 @@ pub(super) struct Wanted<'a> {
 
 /// A word that is asked for.
 struct AskedWord {
-    /// Whether it may be the beginning of a longer word, as in German: `Akku`, `Akkulaufzeit`.
+    /// Whether it may be the beginning or the end of a longer word, as in German: `Akku`, `Akkulaufzeit`.
     compounds: bool,
     stem: String,
     weight: f32,
@@ -159,7 +170,7 @@ impl<'a> Asked<'a> {
             .map(|(stem, weight)| AskedWord {
                 alike: alike::of(&stem),
                 short: words.iter().any(|word| word.stem == stem && is_short(word.text)),
-                compounds: german && stem.chars().count() >= 4,
+                compounds: german && stem.chars().count() >= LEAST_OF_COMPOUND,
                 stem,
                 weight,
             })
@@ -409,10 +420,11 @@ impl<'a> Asked<'a> {
         names
     }
 
-    /// Whether the question has the name of this column, or of the thing that it counts.
+    /// Whether the question has the name of this column, or of the thing that it counts, or the column is only called "value".
     fn is_asked_of(&self, row: &Row, column: Option<usize>) -> bool {
         let name = column.map(|at| self.names(row, at)).unwrap_or_default();
-        self.weighed.iter().any(|word| word.standing(&name) > 0.0) || self.kind.is_some()
+        let asked = || self.weighed.iter().any(|word| word.standing(&name) > 0.0);
+        asked() || self.kind.is_some() || name.len() == 1 && VALUES.iter().any(|value| name.contains(*value))
     }
 
     /// Whether neither a row nor what stands around it has what is asked about the thing that it names.
@@ -426,14 +438,16 @@ impl<'a> Asked<'a> {
         !self.weighed.iter().all(|word| word.stands(there, around))
     }
 
-    /// Whether the question has a word of a cell, or one like it; a part of a code is none, nor is a number alike.
+    /// Whether the question has a word of a cell, or one like it; a part of a code is none, nor is a number alike, or the unit of a
+    /// quantity: "how heavy" does not name "19.5 kg".
     fn names_cell(&self, cell: &str) -> bool {
         let own = flat(cell);
+        let least = if own.starts_with(|first: char| first.is_ascii_digit()) { alike::LIKE } else { 0.0 };
         let code =
             |stem: &str| self.named.codes.iter().find(|code| code.contains(stem) && code.as_str() != stem);
         let there = stems(cell);
         self.weighed.iter().any(|word| {
-            word.standing(&there) > 0.0 && code(&word.stem).is_none_or(|code| has_word(&own, code))
+            word.standing(&there) > least && code(&word.stem).is_none_or(|code| has_word(&own, code))
         })
     }
 
@@ -501,10 +515,19 @@ impl AskedWord {
 
     /// 1 where a text has the word, less where it has one that is like it, 0 where it has none.
     fn standing(&self, text: &HashSet<String>) -> f32 {
+        // "Tagespreis", where it is asked what something costs.
+        let ends = |word: &String, part: &String| {
+            part.chars().count() >= LEAST_OF_COMPOUND && word.ends_with(part.as_str())
+        };
+        let compound = |word: &String| {
+            word.starts_with(&self.stem)
+                || ends(word, &self.stem)
+                || self.alike.iter().any(|part| ends(word, part))
+        };
         if text.contains(&self.stem) {
             1.0
         } else if self.alike.iter().any(|alike| text.contains(alike))
-            || self.compounds && text.iter().any(|word| word.starts_with(&self.stem))
+            || self.compounds && text.iter().any(compound)
         {
             alike::LIKE
         } else {

@@ -190,6 +190,25 @@ async fn a_cell_is_answered_by_its_row_and_column() {
 }
 
 #[tokio::test]
+async fn a_unit_names_no_row_and_a_column_may_be_called_by_a_compound() {
+    let mower = [passage(
+        "# Mäher\n\n| Eigenschaft | Wert |\n|---|---|\n| Gewicht | 19,5 kg |\n| Lautstärke | 82 dB |\n",
+        0.6,
+    )];
+    let wheels = [passage(
+        "# Verleih\n\n| Rad | Tagespreis | Gewicht |\n|---|---|---|\n| Stadtrad | 12 Euro | 16 kg |\n| Lastenrad | 35 Euro | 38 kg |\n",
+        0.6,
+    )];
+    assert_eq!(quoted("Wie schwer ist der Mäher?", &mower).await, ["Mäher – Gewicht, Wert: 19,5 kg"]);
+    assert_eq!(quoted("Wie laut ist der Mäher?", &mower).await, ["Mäher – Lautstärke, Wert: 82 dB"]);
+    assert_eq!(
+        quoted("Was kostet das Lastenrad?", &wheels).await,
+        ["Verleih – Lastenrad, Tagespreis: 35 Euro"]
+    );
+    assert_eq!(quoted("Wie schwer ist das Stadtrad?", &wheels).await, ["Verleih – Stadtrad, Gewicht: 16 kg"]);
+}
+
+#[tokio::test]
 async fn the_column_is_the_one_that_the_question_means() {
     let machines = [passage(
         "# Technical data\n\n| | Brevita 20 | Brevita 20 Pro |\n|---|---|---|\n| Water tank | 1.8 l | 2.4 l |\n| Noise level | 62 dB | 58 dB |",
