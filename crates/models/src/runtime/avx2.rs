@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::bytes::{self, COLUMNS, Dot, Steps};
+use super::bytes::{self, COLUMNS, Dot, EIGHT, Steps};
 use super::float::Kernels;
 use super::lanes::{self, Finish, LANES, Lanes, Room};
 use super::layers::Norm;
@@ -89,18 +89,60 @@ impl Adds for Avx2 {
 }
 
 /// Rows of bytes computed together on AVX2, whose sums of products take more registers.
-const FEWER_ROWS: usize = 4;
+const FEWER_ROWS: usize = 3;
 
 /// Pairs of products are added in 16 bits, which hold them only while activations keep to 7 bits.
 impl Dot<DEPTH, FEWER_ROWS> for Avx2 {
     const FIRST: f32 = 0.0;
     const STEPS: f32 = 127.0;
 
+    /// Where weights are small, two steps are added in 16 bits: three multiplications in place of four.
     #[inline(always)]
-    unsafe fn products(rows: *const u8, inputs: usize, panel: *const i8) -> [[i32; COLUMNS]; FEWER_ROWS] {
-        // SAFETY: the caller vouches for what the kernel wants.
-        unsafe { products::<Avx2, FEWER_ROWS>(rows, inputs, panel) }
+    unsafe fn products(
+        rows: *const u8,
+        inputs: usize,
+        panel: *const i8,
+        small: &[bool],
+    ) -> [[i32; COLUMNS]; FEWER_ROWS] {
+        // SAFETY: the caller vouches for the processor, for what is read, and for which weights are small.
+        unsafe {
+            let mut sums = [[_mm256_setzero_si256(); 2]; FEWER_ROWS];
+            for (at, small) in small.iter().enumerate() {
+                let weights = |part: usize| _mm256_loadu_si256(panel.add(at * 128 + part * 32).cast());
+                let (first, second) = ([weights(0), weights(1)], [weights(2), weights(3)]);
+                for (row, sums) in sums.iter_mut().enumerate() {
+                    let values = rows.add(row * inputs + at * EIGHT).cast::<i32>();
+                    let four = _mm256_set1_epi32(values.read_unaligned());
+                    let next = _mm256_set1_epi32(values.add(1).read_unaligned());
+                    for ((sum, first), second) in sums.iter_mut().zip(first).zip(second) {
+                        if *small {
+                            let pairs = _mm256_maddubs_epi16(four, first);
+                            let pairs = _mm256_add_epi16(pairs, _mm256_maddubs_epi16(next, second));
+                            *sum = _mm256_add_epi32(*sum, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
+                        } else {
+                            *sum = Self::add(Self::add(*sum, four, first), next, second);
+                        }
+                    }
+                }
+            }
+            stored(sums)
+        }
     }
+}
+
+/// # Safety
+/// The processor must have AVX2.
+#[inline(always)]
+unsafe fn stored<const ROWS: usize>(sums: [[__m256i; 2]; ROWS]) -> [[i32; COLUMNS]; ROWS] {
+    let mut out = [[0; COLUMNS]; ROWS];
+    for (out, sums) in out.iter_mut().zip(sums) {
+        // SAFETY: two times eight sums, and the caller vouches for AVX2.
+        unsafe {
+            _mm256_storeu_si256(out.as_mut_ptr().cast(), sums[0]);
+            _mm256_storeu_si256(out.as_mut_ptr().add(8).cast(), sums[1]);
+        }
+    }
+    out
 }
 
 /// `ROWS` rows against one panel.
@@ -126,12 +168,7 @@ unsafe fn products<A: Adds, const ROWS: usize>(
                 sums[1] = A::add(sums[1], values, right);
             }
         }
-        let mut out = [[0; COLUMNS]; ROWS];
-        for (out, sums) in out.iter_mut().zip(sums) {
-            _mm256_storeu_si256(out.as_mut_ptr().cast(), sums[0]);
-            _mm256_storeu_si256(out.as_mut_ptr().add(8).cast(), sums[1]);
-        }
-        out
+        stored(sums)
     }
 }
 
@@ -200,7 +237,12 @@ impl Dot<DEPTH, ROWS> for AvxVnni {
     const STEPS: f32 = 255.0;
 
     #[inline(always)]
-    unsafe fn products(rows: *const u8, inputs: usize, panel: *const i8) -> [[i32; COLUMNS]; ROWS] {
+    unsafe fn products(
+        rows: *const u8,
+        inputs: usize,
+        panel: *const i8,
+        _: &[bool],
+    ) -> [[i32; COLUMNS]; ROWS] {
         // SAFETY: the caller vouches for what the kernel wants.
         unsafe { products::<AvxVnni, ROWS>(rows, inputs, panel) }
     }

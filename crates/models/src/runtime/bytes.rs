@@ -17,6 +17,22 @@ pub(crate) struct Weights<const COLUMNS: usize, const DEPTH: usize> {
     pub(super) sums: Vec<f32>,
     pub(super) bias: Vec<f32>,
     pub(super) inputs: usize,
+    /// Of each eight inputs of each panel, whether its weights [are small](are_small).
+    pub(super) small: Vec<bool>,
+}
+
+/// Inputs that are looked at together for small weights.
+pub(super) const EIGHT: usize = 8;
+
+/// Whether the products of an output's weights for eight inputs with steps of up to 127 can be added in 16 bits four by four, of which
+/// two are four inputs further on. They nearly always can: an output's greatest weight is 127, and most are far smaller.
+fn are_small(w: &[i8]) -> bool {
+    const MOST: i32 = i16::MAX as i32 / 127;
+    let fits = |four: [i8; 4]| {
+        let sum = |of: fn(i32) -> i32| four.iter().map(|weight| of(i32::from(*weight))).sum::<i32>();
+        sum(|weight| weight.max(0)) <= MOST && sum(|weight| (-weight).max(0)) <= MOST
+    };
+    fits([w[0], w[1], w[4], w[5]]) && fits([w[2], w[3], w[6], w[7]])
 }
 
 impl<const COLUMNS: usize, const DEPTH: usize> Weights<COLUMNS, DEPTH> {
@@ -25,16 +41,21 @@ impl<const COLUMNS: usize, const DEPTH: usize> Weights<COLUMNS, DEPTH> {
         let mut panels = Buffer::new(bias.len() * inputs);
         let (mut scales, mut sums) = (Vec::with_capacity(bias.len()), Vec::with_capacity(bias.len()));
         let mut steps = vec![0i8; inputs];
+        let mut small = vec![true; bias.len().div_ceil(COLUMNS) * (inputs / EIGHT)];
         for (output, weights) in matrix.chunks_exact(inputs).enumerate() {
             let (scale, sum) = math::steps_of(weights, &mut steps);
             let panel = &mut panels[output / COLUMNS * COLUMNS * inputs..];
             for (input, &step) in steps.iter().enumerate() {
                 panel[input / DEPTH * DEPTH * COLUMNS + output % COLUMNS * DEPTH + input % DEPTH] = step;
             }
+            let small = &mut small[output / COLUMNS * (inputs / EIGHT)..];
+            for (small, weights) in small.iter_mut().zip(steps.chunks_exact(EIGHT)) {
+                *small &= are_small(weights);
+            }
             scales.push(scale);
             sums.push(sum);
         }
-        Weights { panels, scales, sums, bias, inputs }
+        Weights { panels, scales, sums, bias, inputs, small }
     }
 }
 
@@ -92,8 +113,13 @@ pub(crate) trait Dot<const DEPTH: usize, const ROWS: usize>: Lanes {
     ///
     /// # Safety
     /// The processor must have the instructions; `rows` must be readable for `ROWS` rows of `inputs` bytes, `panel` for
-    /// `inputs` × [`COLUMNS`].
-    unsafe fn products(rows: *const u8, inputs: usize, panel: *const i8) -> [[i32; COLUMNS]; ROWS];
+    /// `inputs` × [`COLUMNS`], and `small` say of each eight inputs whether their weights are.
+    unsafe fn products(
+        rows: *const u8,
+        inputs: usize,
+        panel: *const i8,
+        small: &[bool],
+    ) -> [[i32; COLUMNS]; ROWS];
 }
 
 /// `input × weights + bias`, finished as `finish` says. `inputs` must be a multiple of [`LANES`].
@@ -119,10 +145,11 @@ pub(crate) unsafe fn linear<D: Dot<DEPTH, ROWS>, const DEPTH: usize, const ROWS:
             values[columns.clone()].try_into().expect("as many as there are columns")
         };
         let (scales, sums, bias) = (whole(&weights.scales), whole(&weights.sums), whole(&weights.bias));
+        let small = &weights.small[index * (inputs / EIGHT)..][..inputs / EIGHT];
         for row in (0..rows).step_by(ROWS) {
             let group = &steps.values[row * inputs..][..ROWS * inputs];
             // SAFETY: the caller vouches for the processor; a group of rows and a panel are as long as the kernel wants.
-            let products = unsafe { D::products(group.as_ptr(), inputs, panel.as_ptr()) };
+            let products = unsafe { D::products(group.as_ptr(), inputs, panel.as_ptr(), small) };
             for (offset, products) in products.iter().enumerate().take(rows - row) {
                 let row = row + offset;
                 let (scale, offset) = (steps.scales[row], steps.offsets[row]);

@@ -151,7 +151,12 @@ impl Dot<QUAD, ROWS> for Dotprod {
     const STEPS: f32 = 255.0;
 
     #[inline(always)]
-    unsafe fn products(rows: *const u8, inputs: usize, panel: *const i8) -> [[i32; COLUMNS]; ROWS] {
+    unsafe fn products(
+        rows: *const u8,
+        inputs: usize,
+        panel: *const i8,
+        _: &[bool],
+    ) -> [[i32; COLUMNS]; ROWS] {
         // SAFETY: the caller vouches for what the kernel wants.
         unsafe { dot_products(rows.cast(), inputs, panel) }
     }
@@ -227,7 +232,12 @@ impl Dot<OCTET, ROWS> for I8mm {
     const STEPS: f32 = 255.0;
 
     #[inline(always)]
-    unsafe fn products(rows: *const u8, inputs: usize, panel: *const i8) -> [[i32; COLUMNS]; ROWS] {
+    unsafe fn products(
+        rows: *const u8,
+        inputs: usize,
+        panel: *const i8,
+        _: &[bool],
+    ) -> [[i32; COLUMNS]; ROWS] {
         // SAFETY: the caller vouches for what the kernel wants.
         unsafe { matrix_products(rows.cast(), inputs, panel) }
     }

@@ -203,24 +203,33 @@ fn agree(shape: &Shape, lengths: &[usize]) {
     }
 }
 
-/// Whether a kernel's products of bytes are what plain sums come to.
+/// Whether a kernel's products of bytes are what plain sums come to, for weights of any size and for small ones.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 fn multiplies_exactly<D: bytes::Dot<DEPTH, ROWS>, const DEPTH: usize, const ROWS: usize>() {
     let mut random = StdRng::seed_from_u64(11);
-    for inputs in [16, 48, 384, 1536] {
-        // A weight of 127 in each output makes one step worth one.
-        let weight =
-            |at: usize| if at.is_multiple_of(inputs) { 127 } else { random.random_range(-127..=127) };
+    // 127 and three times 43 are the most that four small weights come to.
+    for (inputs, most) in [16, 48, 384, 1536].into_iter().flat_map(|inputs| [(inputs, 127), (inputs, 43)]) {
+        // A weight of 127 in each output makes one step worth one; the rest of its eight are at the limit.
+        let weight = |at: usize| match at % inputs {
+            0 => 127,
+            1..8 => most,
+            _ => random.random_range(-most..=most),
+        };
         let matrix: Vec<i32> = (0..bytes::COLUMNS * inputs).map(weight).collect();
         let floats: Vec<f32> = matrix.iter().map(|weight| *weight as f32).collect();
         let packed =
             bytes::Weights::<{ bytes::COLUMNS }, DEPTH>::pack(&floats, vec![0.0; bytes::COLUMNS], inputs);
         let (first, steps) = (D::FIRST as i32, D::STEPS as i32);
-        let values: Vec<i32> =
-            (0..ROWS * inputs).map(|_| random.random_range(first..=first + steps)).collect();
+        let value = |at: usize| match at % inputs {
+            0..8 => first + steps,
+            _ => random.random_range(first..=first + steps),
+        };
+        let values: Vec<i32> = (0..ROWS * inputs).map(value).collect();
         let rows: Vec<u8> = values.iter().map(|value| *value as u8).collect();
-        // SAFETY: the caller asked whether the processor has the instructions; both are as long as they have to be.
-        let found = unsafe { D::products(rows.as_ptr(), inputs, packed.panels.as_ptr()) };
+        assert!(packed.small.iter().any(|small| *small) || most == 127, "{inputs} inputs");
+        assert!(!packed.small.iter().all(|small| *small) || most == 43, "{inputs} inputs");
+        // SAFETY: the caller asked whether the processor has the instructions; all are as long as they have to be.
+        let found = unsafe { D::products(rows.as_ptr(), inputs, packed.panels.as_ptr(), &packed.small) };
         for (values, found) in values.chunks(inputs).zip(found) {
             let dot = |weights: &[i32]| values.iter().zip(weights).map(|(a, b)| a * b).sum::<i32>();
             let expected: Vec<i32> = matrix.chunks(inputs).map(dot).collect();
