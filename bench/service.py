@@ -103,6 +103,11 @@ class Server:
             if line.startswith(field + ":"):
                 return int(line.split()[1])
 
+    def processor_seconds(self):
+        """Processor time of the server and of its children that have ended."""
+        fields = open(f"/proc/{self.process.pid}/stat").read().rpartition(")")[2].split()
+        return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+
 
 def children(pid):
     """Process ids below `pid`."""
