@@ -78,7 +78,7 @@ pub(crate) trait Lanes {
         let (mut least, mut greatest) = ([f32::MAX; LANES], [f32::MIN; LANES]);
         for lanes in values.as_chunks::<LANES>().0 {
             for lane in 0..LANES {
-                // Unlike `min` and `max` these are one instruction for eight, and as deaf to what is no number.
+                // Each is one instruction for eight values, unlike `min` and `max`, and passes over NaN as they do.
                 least[lane] = if lanes[lane] < least[lane] { lanes[lane] } else { least[lane] };
                 greatest[lane] = if lanes[lane] > greatest[lane] { lanes[lane] } else { greatest[lane] };
             }
