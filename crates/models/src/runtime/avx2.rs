@@ -1,10 +1,11 @@
-//! [`lanes`] compiled for AVX2 and FMA, around products in 8 bits and attention that keeps its sums in registers.
+//! Products and attention in 8 bits on AVX2 and AVX-VNNI, and [`lanes`] compiled for these.
 
 use std::arch::x86_64::*;
 
-use super::bytes::{self, COLUMNS, Dot, EIGHT, Steps};
+use super::attention::{self, Room};
+use super::bytes::{self, COLUMNS, Dot, EIGHT, Scratch, Steps};
 use super::float::Kernels;
-use super::lanes::{self, Finish, LANES, Lanes, Room};
+use super::lanes::{self, Finish, Lanes};
 use super::layers::Norm;
 
 /// Rows kept in registers: 6 × 2 sums, two weights and one value make 15 of the 16 registers.
@@ -24,50 +25,6 @@ pub(crate) fn available() -> bool {
 
 impl Lanes for Avx2 {
     const FUSED: bool = true;
-
-    #[inline(always)]
-    fn block<const ROWS: usize>(input: &[f32], stride: usize, panel: &[f32]) -> [[f32; LANES]; ROWS] {
-        let inputs = panel.len() / LANES;
-        assert!(input.len() >= (ROWS - 1) * stride + inputs);
-        // SAFETY: only called within functions compiled for AVX2 and FMA, which check for them; lengths asserted.
-        unsafe { block::<ROWS>(input.as_ptr(), stride, panel.as_ptr(), inputs) }
-    }
-}
-
-/// Sums of `ROWS` rows with one panel.
-///
-/// # Safety
-/// `input` must be readable for `ROWS` rows of `inputs`, `stride` apart, `panel` for `inputs` × 16.
-#[inline]
-#[target_feature(enable = "avx2,fma")]
-unsafe fn block<const ROWS: usize>(
-    input: *const f32,
-    stride: usize,
-    panel: *const f32,
-    inputs: usize,
-) -> [[f32; LANES]; ROWS] {
-    let mut sums = [[_mm256_setzero_ps(); 2]; ROWS];
-    for index in 0..inputs {
-        // SAFETY: within what the caller vouches for.
-        unsafe {
-            let left = _mm256_loadu_ps(panel.add(index * LANES));
-            let right = _mm256_loadu_ps(panel.add(index * LANES + 8));
-            for (row, sums) in sums.iter_mut().enumerate() {
-                let value = _mm256_broadcast_ss(&*input.add(row * stride + index));
-                sums[0] = _mm256_fmadd_ps(value, left, sums[0]);
-                sums[1] = _mm256_fmadd_ps(value, right, sums[1]);
-            }
-        }
-    }
-    let mut out = [[0.0; LANES]; ROWS];
-    for (out, sums) in out.iter_mut().zip(sums) {
-        // SAFETY: two times eight floats.
-        unsafe {
-            _mm256_storeu_ps(out.as_mut_ptr(), sums[0]);
-            _mm256_storeu_ps(out.as_mut_ptr().add(8), sums[1]);
-        }
-    }
-    out
 }
 
 /// How four pairs of bytes are multiplied and added to each of eight sums.
@@ -95,6 +52,8 @@ const FEWER_ROWS: usize = 3;
 impl Dot<DEPTH, FEWER_ROWS> for Avx2 {
     const FIRST: f32 = 0.0;
     const STEPS: f32 = 127.0;
+    const SHARES: f32 = 255.0;
+    const MOST: f32 = 64.0;
 
     /// Where weights are small, two steps are added in 16 bits: three multiplications in place of four.
     #[inline(always)]
@@ -174,9 +133,15 @@ unsafe fn products<A: Adds, const ROWS: usize>(
 
 impl Kernels for Avx2 {
     type Weights = Weights;
-    type Scratch = Steps;
+    type Scratch = Scratch;
 
-    fn linear(input: &[f32], rows: usize, weights: &Self::Weights, finish: Finish<'_>, steps: &mut Steps) {
+    fn linear(
+        input: &[f32],
+        rows: usize,
+        weights: &Self::Weights,
+        finish: Finish<'_>,
+        scratch: &mut Scratch,
+    ) {
         #[target_feature(enable = "avx2,fma")]
         fn run(input: &[f32], rows: usize, weights: &Weights, finish: Finish<'_>, steps: &mut Steps) {
             // SAFETY: compiled for what it takes, and called only where the processor has it.
@@ -184,17 +149,24 @@ impl Kernels for Avx2 {
         }
         assert!(available());
         // SAFETY: the processor has both features.
-        unsafe { run(input, rows, weights, finish, steps) }
+        unsafe { run(input, rows, weights, finish, &mut scratch.steps) }
     }
 
-    fn attend(joined: &[f32], context: &mut [f32], length: usize, heads: (usize, usize), room: &mut Room) {
+    fn attend(
+        joined: &[f32],
+        context: &mut [f32],
+        length: usize,
+        heads: (usize, usize),
+        scratch: &mut Scratch,
+    ) {
         #[target_feature(enable = "avx2,fma")]
         fn run(joined: &[f32], context: &mut [f32], length: usize, heads: (usize, usize), room: &mut Room) {
-            lanes::attend::<Avx2, ROWS>(joined, context, length, heads, room);
+            // SAFETY: compiled for what it takes, and called only where the processor has it.
+            unsafe { attention::attend::<Avx2, DEPTH, FEWER_ROWS>(joined, context, length, heads, room) }
         }
         assert!(available());
-        // SAFETY: the processor has both features.
-        unsafe { run(joined, context, length, heads, room) }
+        // SAFETY: the processor has the features.
+        unsafe { run(joined, context, length, heads, &mut scratch.attention) }
     }
 
     fn normalise(hidden: &mut [f32], norm: &Norm) {
@@ -217,11 +189,6 @@ pub(crate) fn vnni_available() -> bool {
 
 impl Lanes for AvxVnni {
     const FUSED: bool = true;
-
-    #[inline(always)]
-    fn block<const ROWS: usize>(input: &[f32], stride: usize, panel: &[f32]) -> [[f32; LANES]; ROWS] {
-        Avx2::block(input, stride, panel)
-    }
 }
 
 impl Adds for AvxVnni {
@@ -250,9 +217,15 @@ impl Dot<DEPTH, ROWS> for AvxVnni {
 
 impl Kernels for AvxVnni {
     type Weights = Weights;
-    type Scratch = Steps;
+    type Scratch = Scratch;
 
-    fn linear(input: &[f32], rows: usize, weights: &Self::Weights, finish: Finish<'_>, steps: &mut Steps) {
+    fn linear(
+        input: &[f32],
+        rows: usize,
+        weights: &Self::Weights,
+        finish: Finish<'_>,
+        scratch: &mut Scratch,
+    ) {
         #[target_feature(enable = "avx2,fma,avxvnni")]
         fn run(input: &[f32], rows: usize, weights: &Weights, finish: Finish<'_>, steps: &mut Steps) {
             // SAFETY: compiled for what it takes, and called only where the processor has it.
@@ -260,11 +233,24 @@ impl Kernels for AvxVnni {
         }
         assert!(vnni_available());
         // SAFETY: the processor has the features.
-        unsafe { run(input, rows, weights, finish, steps) }
+        unsafe { run(input, rows, weights, finish, &mut scratch.steps) }
     }
 
-    fn attend(joined: &[f32], context: &mut [f32], length: usize, heads: (usize, usize), room: &mut Room) {
-        Avx2::attend(joined, context, length, heads, room);
+    fn attend(
+        joined: &[f32],
+        context: &mut [f32],
+        length: usize,
+        heads: (usize, usize),
+        scratch: &mut Scratch,
+    ) {
+        #[target_feature(enable = "avx2,fma,avxvnni")]
+        fn run(joined: &[f32], context: &mut [f32], length: usize, heads: (usize, usize), room: &mut Room) {
+            // SAFETY: compiled for what it takes, and called only where the processor has it.
+            unsafe { attention::attend::<AvxVnni, DEPTH, ROWS>(joined, context, length, heads, room) }
+        }
+        assert!(vnni_available());
+        // SAFETY: the processor has the features.
+        unsafe { run(joined, context, length, heads, &mut scratch.attention) }
     }
 
     fn normalise(hidden: &mut [f32], norm: &Norm) {

@@ -2,9 +2,11 @@
 //!
 //! Weights are signed with one scale an output; activations are unsigned with one scale and offset a row, so that
 //! a single token's outliers cost only that token precision. Kernels that multiply only signed bytes take the same steps
-//! from -128 on. The rest of the encoder stays in f32.
+//! from -128 on. [`super::attention`] multiplies in the same way, and
+//! the rest of the encoder stays in f32.
 
 use super::aligned::Buffer;
+use super::attention;
 use super::lanes::{Finish, LANES, Lanes};
 use super::math;
 
@@ -59,6 +61,13 @@ impl<const COLUMNS: usize, const DEPTH: usize> Weights<COLUMNS, DEPTH> {
     }
 }
 
+/// What a thread keeps from product to product.
+#[derive(Default)]
+pub(crate) struct Scratch {
+    pub(super) steps: Steps,
+    pub(super) attention: attention::Room,
+}
+
 /// Activations in 8 bits: value = offset + scale × step.
 #[derive(Default)]
 pub(crate) struct Steps {
@@ -75,25 +84,21 @@ impl Steps {
         self.offsets.resize(rows, 0.0);
     }
 
-    /// Rounds each row to steps of `D` between its least and its greatest value.
+    /// Rounds a row to steps of `D` between its least and its greatest value.
     #[inline(always)]
-    fn round<D: Dot<DEPTH, ROWS>, const DEPTH: usize, const ROWS: usize>(
+    pub(super) fn round_row<D: Dot<DEPTH, ROWS>, const DEPTH: usize, const ROWS: usize>(
         &mut self,
-        input: &[f32],
-        rows: usize,
-        inputs: usize,
+        row: usize,
+        values: &[f32],
     ) {
-        for row in 0..rows {
-            let values = &input[row * inputs..][..inputs];
-            let (least, greatest) = D::range(values);
-            let scale = math::step_between(least, greatest, D::STEPS);
-            self.scales[row] = scale;
-            self.offsets[row] = least - D::FIRST * scale;
-            let factor = 1.0 / scale;
-            let out = &mut self.values[row * inputs..][..inputs];
-            for (out, value) in out.iter_mut().zip(values) {
-                *out = math::nearest_byte((value - least) * factor, D::FIRST);
-            }
+        let (least, greatest) = D::range(values);
+        let scale = math::step_between(least, greatest, D::STEPS);
+        self.scales[row] = scale;
+        self.offsets[row] = least - D::FIRST * scale;
+        let factor = 1.0 / scale;
+        let out = &mut self.values[row * values.len()..][..values.len()];
+        for (out, value) in out.iter_mut().zip(values) {
+            *out = math::nearest_byte((value - least) * factor, D::FIRST);
         }
     }
 }
@@ -108,6 +113,12 @@ pub(crate) trait Dot<const DEPTH: usize, const ROWS: usize>: Lanes {
 
     /// How many steps lie between the least and the greatest.
     const STEPS: f32;
+
+    /// How many steps lie between the least and the greatest query or share of softmax.
+    const SHARES: f32 = Self::STEPS;
+
+    /// The greatest step of a key or a value.
+    const MOST: f32 = 127.0;
 
     /// The products of `ROWS` rows of `inputs` bytes with one panel. `inputs` is a multiple of [`LANES`].
     ///
@@ -138,7 +149,9 @@ pub(crate) unsafe fn linear<D: Dot<DEPTH, ROWS>, const DEPTH: usize, const ROWS:
     assert!(inputs.is_multiple_of(LANES) && outputs.is_multiple_of(COLUMNS));
     assert!(input.len() >= rows * inputs && weights.panels.len() == outputs * inputs);
     steps.reserve(rows, inputs, ROWS);
-    steps.round::<D, DEPTH, ROWS>(input, rows, inputs);
+    for (row, values) in input.chunks_exact(inputs).enumerate().take(rows) {
+        steps.round_row::<D, DEPTH, ROWS>(row, values);
+    }
     for (index, panel) in weights.panels.chunks_exact(COLUMNS * inputs).enumerate() {
         let columns = index * COLUMNS..(index + 1) * COLUMNS;
         let whole = |values: &[f32]| -> [f32; COLUMNS] {
@@ -152,14 +165,26 @@ pub(crate) unsafe fn linear<D: Dot<DEPTH, ROWS>, const DEPTH: usize, const ROWS:
             let products = unsafe { D::products(group.as_ptr(), inputs, panel.as_ptr(), small) };
             for (offset, products) in products.iter().enumerate().take(rows - row) {
                 let row = row + offset;
-                let (scale, offset) = (steps.scales[row], steps.offsets[row]);
-                let mut values = [0.0; COLUMNS];
-                for column in 0..COLUMNS {
-                    let whole = products[column] as f32 * scales[column];
-                    values[column] = whole.mul_add(scale, offset * sums[column]);
-                }
+                let values = values_of(products, &scales, &sums, steps.scales[row], steps.offsets[row]);
                 finish.apply::<D>(row * outputs + index * COLUMNS, &values, &bias);
             }
         }
     }
+}
+
+/// What products of steps are worth: the columns have their scales and sums, the row its scale and offset.
+#[inline(always)]
+pub(super) fn values_of(
+    products: &[i32; COLUMNS],
+    scales: &[f32; COLUMNS],
+    sums: &[f32; COLUMNS],
+    scale: f32,
+    offset: f32,
+) -> [f32; COLUMNS] {
+    let mut values = [0.0; COLUMNS];
+    for column in 0..COLUMNS {
+        let whole = products[column] as f32 * scales[column];
+        values[column] = whole.mul_add(scale, offset * sums[column]);
+    }
+    values
 }

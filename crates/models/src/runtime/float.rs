@@ -1,15 +1,15 @@
 //! The encoder for the paths that keep activations as rows of f32: portable, AVX2, NEON, and VNNI around its own products.
 
 use super::aligned::Buffer;
-use super::lanes::{self, Finish, LANES, Lanes, Matrix, Room};
+use super::lanes::{self, Finish, Lanes, Matrix, Room};
 use super::layers::{Layer, Norm};
 use crate::weights::Shape;
 
-/// What such a path brings: one product and the two steps around it.
+/// What such a path brings: one product, attention and normalisation.
 pub(crate) trait Kernels {
     /// Packed weights of one product.
     type Weights;
-    /// Whatever the product keeps from call to call.
+    /// Whatever they keep from call to call.
     type Scratch: Default;
 
     fn linear(
@@ -19,7 +19,13 @@ pub(crate) trait Kernels {
         finish: Finish<'_>,
         scratch: &mut Self::Scratch,
     );
-    fn attend(joined: &[f32], context: &mut [f32], length: usize, heads: (usize, usize), room: &mut Room);
+    fn attend(
+        joined: &[f32],
+        context: &mut [f32],
+        length: usize,
+        heads: (usize, usize),
+        scratch: &mut Self::Scratch,
+    );
     fn normalise(hidden: &mut [f32], norm: &Norm);
 }
 
@@ -32,18 +38,13 @@ const ROWS: usize = if cfg!(target_arch = "aarch64") { 6 } else { 3 };
 
 impl Lanes for Portable {
     const FUSED: bool = FUSED;
-
-    #[inline(always)]
-    fn block<const ROWS: usize>(input: &[f32], stride: usize, panel: &[f32]) -> [[f32; LANES]; ROWS] {
-        lanes::block::<FUSED, ROWS>(input, stride, panel)
-    }
 }
 
 impl Kernels for Portable {
     type Weights = Matrix;
-    type Scratch = ();
+    type Scratch = Room;
 
-    fn linear(input: &[f32], rows: usize, weights: &Matrix, finish: Finish<'_>, (): &mut ()) {
+    fn linear(input: &[f32], rows: usize, weights: &Matrix, finish: Finish<'_>, _: &mut Room) {
         lanes::linear::<Portable, ROWS>(input, rows, weights, finish);
     }
 
@@ -62,7 +63,6 @@ pub(crate) struct Scratch<S> {
     joined: Buffer<f32>,
     context: Buffer<f32>,
     inner: Buffer<f32>,
-    room: Room,
     kernels: S,
 }
 
@@ -80,7 +80,7 @@ pub(crate) fn encode<K: Kernels>(
     scratch.joined.reserve(rows * 3 * width);
     scratch.context.reserve(rows * width);
     scratch.inner.reserve(rows * shape.inner);
-    let Scratch { joined, context, inner, room, kernels } = scratch;
+    let Scratch { joined, context, inner, kernels } = scratch;
     let hidden = &mut hidden[..rows * width];
     K::normalise(hidden, first);
     for layer in layers {
@@ -88,7 +88,7 @@ pub(crate) fn encode<K: Kernels>(
         let mut start = 0;
         for &length in lengths {
             let heads = (shape.heads, shape.head_width());
-            K::attend(&joined[start * 3 * width..], &mut context[start * width..], length, heads, room);
+            K::attend(&joined[start * 3 * width..], &mut context[start * width..], length, heads, kernels);
             start += length;
         }
         K::linear(context, rows, &layer.output, Finish::Add(hidden), kernels);

@@ -1,8 +1,7 @@
 //! Products, attention and normalisation in safe Rust over 16 lanes, written so that the compiler vectorises them.
 //!
-//! Everything here is `inline(always)` and generic over [`Lanes`] and the rows kept in registers: the portable path
-//! compiles it for the baseline processor, [`super::avx2`] once more for AVX2 and `super::neon` for NEON, each around a
-//! product of its own.
+//! Everything here is `inline(always)` and generic over [`Lanes`]: the portable path compiles all of it for the baseline processor;
+//! [`super::avx2`] and `super::neon` compile normalisation, and what finishes a product, once more around products of their own.
 
 use super::aligned::Buffer;
 use super::layers::Norm;
@@ -69,9 +68,6 @@ pub(crate) trait Lanes {
     /// Whether multiply-add is one instruction.
     const FUSED: bool;
 
-    /// Sums of `ROWS` rows of `input`, `stride` apart, with one panel.
-    fn block<const ROWS: usize>(input: &[f32], stride: usize, panel: &[f32]) -> [[f32; LANES]; ROWS];
-
     /// The least and the greatest of some values, a multiple of 16.
     #[inline(always)]
     fn range(values: &[f32]) -> (f32, f32) {
@@ -87,13 +83,9 @@ pub(crate) trait Lanes {
     }
 }
 
-/// [`Lanes::block`] in plain Rust.
+/// Sums of `ROWS` rows of `input`, `stride` apart, with one panel.
 #[inline(always)]
-pub(crate) fn block<const FUSED: bool, const ROWS: usize>(
-    input: &[f32],
-    stride: usize,
-    panel: &[f32],
-) -> [[f32; LANES]; ROWS] {
+fn block<L: Lanes, const ROWS: usize>(input: &[f32], stride: usize, panel: &[f32]) -> [[f32; LANES]; ROWS] {
     let panel = panel.as_chunks::<LANES>().0;
     let rows: [&[f32]; ROWS] = std::array::from_fn(|row| &input[row * stride..][..panel.len()]);
     let mut sums = [[0.0; LANES]; ROWS];
@@ -101,7 +93,7 @@ pub(crate) fn block<const FUSED: bool, const ROWS: usize>(
         for (row, sums) in rows.iter().zip(&mut sums) {
             let value = row[index];
             for (sum, weight) in sums.iter_mut().zip(weights) {
-                *sum = math::multiply_add::<FUSED>(value, *weight, *sum);
+                *sum = multiply_add::<L>(value, *weight, *sum);
             }
         }
     }
@@ -109,13 +101,18 @@ pub(crate) fn block<const FUSED: bool, const ROWS: usize>(
 }
 
 #[inline(always)]
-fn multiply_add<L: Lanes>(a: f32, b: f32, c: f32) -> f32 {
+pub(super) fn multiply_add<L: Lanes>(a: f32, b: f32, c: f32) -> f32 {
     if L::FUSED { math::multiply_add::<true>(a, b, c) } else { math::multiply_add::<false>(a, b, c) }
 }
 
 #[inline(always)]
 fn gelu<L: Lanes>(x: f32) -> f32 {
     if L::FUSED { math::gelu::<true>(x) } else { math::gelu::<false>(x) }
+}
+
+#[inline(always)]
+pub(super) fn exp2_byte<L: Lanes>(x: f32, first: f32) -> u8 {
+    if L::FUSED { math::exp2_byte::<true>(x, first) } else { math::exp2_byte::<false>(x, first) }
 }
 
 #[inline(always)]
@@ -134,13 +131,13 @@ fn panel_product<L: Lanes, const ROWS: usize>(
 ) {
     let whole = rows / ROWS * ROWS;
     for row in (0..whole).step_by(ROWS) {
-        let sums = L::block::<ROWS>(&input[row * stride..], stride, panel);
+        let sums = block::<L, ROWS>(&input[row * stride..], stride, panel);
         for (offset, sums) in sums.iter().enumerate() {
             each(row + offset, sums);
         }
     }
     for row in whole..rows {
-        each(row, &L::block::<1>(&input[row * stride..], stride, panel)[0]);
+        each(row, &block::<L, 1>(&input[row * stride..], stride, panel)[0]);
     }
 }
 
@@ -159,13 +156,13 @@ pub(crate) fn linear<L: Lanes, const ROWS: usize>(
         // Written out: in a closure that is not inlined the compiler forgets which processor it compiles for.
         let whole = rows / ROWS * ROWS;
         for row in (0..whole).step_by(ROWS) {
-            let sums = L::block::<ROWS>(&input[row * matrix.inputs..], matrix.inputs, panel);
+            let sums = block::<L, ROWS>(&input[row * matrix.inputs..], matrix.inputs, panel);
             for (offset, sums) in sums.iter().enumerate() {
                 finish.apply::<L>((row + offset) * outputs + index * LANES, sums, bias);
             }
         }
         for row in whole..rows {
-            let sums = L::block::<1>(&input[row * matrix.inputs..], matrix.inputs, panel);
+            let sums = block::<L, 1>(&input[row * matrix.inputs..], matrix.inputs, panel);
             finish.apply::<L>(row * outputs + index * LANES, &sums[0], bias);
         }
     }
@@ -230,7 +227,7 @@ pub(crate) fn attend<L: Lanes, const ROWS: usize>(
 
 /// The lanes taken together in pairs: one after the other they would keep the compiler from vectorising what made them.
 #[inline(always)]
-fn fold(mut lanes: [f32; LANES], both: impl Fn(f32, f32) -> f32) -> f32 {
+pub(super) fn fold(mut lanes: [f32; LANES], both: impl Fn(f32, f32) -> f32) -> f32 {
     let mut half = LANES / 2;
     while half > 0 {
         for lane in 0..half {

@@ -23,6 +23,9 @@ pub(crate) const EXP2_COARSE: [f32; 4] = [0.999_925_3, 0.695_832_85, 0.226_068_6
 /// `2^t` for t in [-½, ½], relative error 2.6e-6, for paths that keep 32-bit floats.
 pub(crate) const EXP2: [f32; 5] = [0.999_999_3, 0.693_121_8, 0.240_247_47, 0.055_917_856, 0.009_569_998];
 
+/// `2^t` for t in [-½, ½], relative error 7.5e-5, for paths that keep a byte of it.
+pub(crate) const EXP2_BYTE: [f32; 4] = [0.999_928_07, 0.693_261, 0.242_611_21, 0.055_171_38];
+
 /// Scores are kept in powers of two: the factor goes into the query weights once, at loading.
 pub(crate) const LOG2_E: f32 = std::f32::consts::LOG2_E;
 
@@ -35,7 +38,7 @@ pub(crate) fn steps_of(weights: &[f32], steps: &mut [i8]) -> (f32, f32) {
     let scale = most.max(f32::MIN_POSITIVE) / 127.0;
     let mut sum = 0;
     for (weight, step) in weights.iter().zip(steps) {
-        let whole = ((weight / scale + ROUND) - ROUND) as i32;
+        let whole = whole(weight / scale) as i32;
         sum += whole;
         *step = whole as i8;
     }
@@ -52,6 +55,12 @@ pub(crate) fn step_between(least: f32, greatest: f32, steps: f32) -> f32 {
 #[inline(always)]
 pub(crate) fn nearest_byte(value: f32, first: f32) -> u8 {
     (value + (ROUND + first)).to_bits() as u8
+}
+
+/// The nearest whole number.
+#[inline(always)]
+pub(crate) fn whole(value: f32) -> f32 {
+    (value + ROUND) - ROUND
 }
 
 /// `a·b + c`: one instruction where the processor has it, two elsewhere (a library call would be far slower).
@@ -75,15 +84,33 @@ pub(crate) fn gelu<const FUSED: bool>(x: f32) -> f32 {
 /// `2^x` by [`EXP2`] for x ≤ 0; below -126 it is 2^-126, as good as nothing beside the largest term, 1.
 #[inline(always)]
 pub(crate) fn exp2<const FUSED: bool>(x: f32) -> f32 {
-    let x = x.max(-126.0);
-    let shifted = x + ROUND;
-    let part = x - (shifted - ROUND);
+    let (power, part) = power_and_part(x);
     let mut sum = EXP2[4];
     for coefficient in EXP2[..4].iter().rev() {
         sum = multiply_add::<FUSED>(sum, part, *coefficient);
     }
-    // The whole number is in the low bits of the shifted one: move it to where the exponent is.
-    sum * f32::from_bits((shifted.to_bits() << 23).wrapping_add(127 << 23))
+    sum * power
+}
+
+/// `2^x` for x ≤ 8 as the nearest whole number, plus `first`: from -128 on it is a signed byte's bits.
+#[inline(always)]
+pub(crate) fn exp2_byte<const FUSED: bool>(x: f32, first: f32) -> u8 {
+    let (power, part) = power_and_part(x);
+    let mut sum = EXP2_BYTE[3];
+    for coefficient in EXP2_BYTE[..3].iter().rev() {
+        sum = multiply_add::<FUSED>(sum, part, *coefficient);
+    }
+    multiply_add::<FUSED>(sum, power, ROUND + first).to_bits() as u8
+}
+
+/// Two to the whole number nearest to x, and what is left of x.
+#[inline(always)]
+fn power_and_part(x: f32) -> (f32, f32) {
+    // The low bits of the shifted number are the exponent of two to the whole one.
+    const EXPONENT: f32 = ROUND + 127.0;
+    let x = x.max(-126.0);
+    let shifted = x + EXPONENT;
+    (f32::from_bits(shifted.to_bits() << 23), x - (shifted - EXPONENT))
 }
 
 #[cfg(test)]
@@ -119,5 +146,19 @@ mod tests {
             assert!((f64::from(exp2::<false>(x)) / f64::from(x).exp2() - 1.0).abs() < 4e-6, "{x}");
         }
         assert!(exp2::<false>(-1e30) < 1e-37);
+    }
+
+    #[test]
+    fn bytes_of_exp2_are_the_nearest() {
+        for step in 0..=20_000 {
+            let x = 8.0 - step as f32 / 1000.0;
+            let exact = f64::from(x).exp2();
+            for (first, byte) in
+                [(0.0, exp2_byte::<true>(x, 0.0)), (-128.0, exp2_byte::<false>(x, -128.0) ^ 128)]
+            {
+                assert!(exact > 255.4 || (f64::from(byte) - exact).abs() < 0.53, "{x} from {first}");
+            }
+        }
+        assert_eq!((exp2_byte::<false>(-1e30, 0.0), exp2_byte::<true>(-1e30, -128.0)), (0, 128));
     }
 }

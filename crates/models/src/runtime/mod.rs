@@ -14,6 +14,8 @@
 mod aligned;
 #[cfg(target_arch = "x86_64")]
 mod amx;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+mod attention;
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
@@ -166,8 +168,8 @@ pub(crate) struct Scratch {
     #[cfg(target_arch = "x86_64")]
     amx: amx::Scratch,
     #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-    bytes: float::Scratch<bytes::Steps>,
-    float: float::Scratch<()>,
+    bytes: float::Scratch<bytes::Scratch>,
+    float: float::Scratch<lanes::Room>,
 }
 
 impl Network {

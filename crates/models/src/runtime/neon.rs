@@ -1,4 +1,4 @@
-//! [`lanes`] on NEON, around products in 8 bits: dot products of four bytes, or matrices of 2 × 8 by 8 × 2 (I8MM).
+//! Products and attention in 8 bits on NEON, by dot products of four bytes or matrices of 2 × 8 by 8 × 2 (I8MM), and [`lanes`].
 //!
 //! The instructions for bytes are written as assembly, as this version of Rust has no stable functions for them.
 
@@ -6,9 +6,10 @@ use std::arch::aarch64::*;
 use std::arch::asm;
 use std::arch::is_aarch64_feature_detected;
 
-use super::bytes::{self, COLUMNS, Dot, Steps};
+use super::attention::{self, Room};
+use super::bytes::{self, COLUMNS, Dot, Scratch, Steps};
 use super::float::Kernels;
-use super::lanes::{self, Finish, LANES, Lanes, Room};
+use super::lanes::{self, Finish, LANES, Lanes};
 use super::layers::Norm;
 
 /// Rows kept in registers: 4 × 4 sums, four values and four weights of the 32. With six rows some would not stay there.
@@ -39,14 +40,6 @@ impl Lanes for Dotprod {
     const FUSED: bool = true;
 
     #[inline(always)]
-    fn block<const ROWS: usize>(input: &[f32], stride: usize, panel: &[f32]) -> [[f32; LANES]; ROWS] {
-        let inputs = panel.len() / LANES;
-        assert!(input.len() >= (ROWS - 1) * stride + inputs);
-        // SAFETY: every 64-bit ARM processor that we are compiled for has NEON; lengths asserted.
-        unsafe { block::<ROWS>(input.as_ptr(), stride, panel.as_ptr(), inputs) }
-    }
-
-    #[inline(always)]
     fn range(values: &[f32]) -> (f32, f32) {
         // SAFETY: as above.
         unsafe { range(values) }
@@ -55,11 +48,6 @@ impl Lanes for Dotprod {
 
 impl Lanes for I8mm {
     const FUSED: bool = true;
-
-    #[inline(always)]
-    fn block<const ROWS: usize>(input: &[f32], stride: usize, panel: &[f32]) -> [[f32; LANES]; ROWS] {
-        Dotprod::block(input, stride, panel)
-    }
 
     #[inline(always)]
     fn range(values: &[f32]) -> (f32, f32) {
@@ -83,67 +71,6 @@ fn range(values: &[f32]) -> (f32, f32) {
     let least = vminnmq_f32(vminnmq_f32(least[0], least[1]), vminnmq_f32(least[2], least[3]));
     let greatest = vmaxnmq_f32(vmaxnmq_f32(greatest[0], greatest[1]), vmaxnmq_f32(greatest[2], greatest[3]));
     (vminnmvq_f32(least), vmaxnmvq_f32(greatest))
-}
-
-/// Sums of `ROWS` rows with one panel.
-///
-/// # Safety
-/// `input` must be readable for `ROWS` rows of `inputs`, `stride` apart, `panel` for `inputs` × 16.
-#[inline]
-#[target_feature(enable = "neon")]
-unsafe fn block<const ROWS: usize>(
-    input: *const f32,
-    stride: usize,
-    panel: *const f32,
-    inputs: usize,
-) -> [[f32; LANES]; ROWS] {
-    let mut sums = [[vdupq_n_f32(0.0); 4]; ROWS];
-    let whole = inputs / 4 * 4;
-    // SAFETY: within what the caller vouches for.
-    unsafe {
-        for index in (0..whole).step_by(4) {
-            let values: [float32x4_t; ROWS] =
-                std::array::from_fn(|row| vld1q_f32(input.add(row * stride + index)));
-            let panel = panel.add(index * LANES);
-            add::<0, ROWS>(&mut sums, &values, panel);
-            add::<1, ROWS>(&mut sums, &values, panel.add(LANES));
-            add::<2, ROWS>(&mut sums, &values, panel.add(2 * LANES));
-            add::<3, ROWS>(&mut sums, &values, panel.add(3 * LANES));
-        }
-        for index in whole..inputs {
-            let values: [float32x4_t; ROWS] =
-                std::array::from_fn(|row| vld1q_dup_f32(input.add(row * stride + index)));
-            add::<0, ROWS>(&mut sums, &values, panel.add(index * LANES));
-        }
-    }
-    let mut out = [[0.0; LANES]; ROWS];
-    for (out, sums) in out.iter_mut().zip(sums) {
-        for (out, sum) in out.chunks_exact_mut(4).zip(sums) {
-            // SAFETY: four floats.
-            unsafe { vst1q_f32(out.as_mut_ptr(), sum) };
-        }
-    }
-    out
-}
-
-/// Adds one input of each row, lane `LANE` of its values, times its 16 weights.
-///
-/// # Safety
-/// `weights` must be readable for 16 floats.
-#[inline]
-#[target_feature(enable = "neon")]
-unsafe fn add<const LANE: i32, const ROWS: usize>(
-    sums: &mut [[float32x4_t; 4]; ROWS],
-    values: &[float32x4_t; ROWS],
-    weights: *const f32,
-) {
-    // SAFETY: the caller vouches for the weights.
-    let weights: [float32x4_t; 4] = std::array::from_fn(|part| unsafe { vld1q_f32(weights.add(part * 4)) });
-    for (sums, values) in sums.iter_mut().zip(values) {
-        for (sum, weights) in sums.iter_mut().zip(weights) {
-            *sum = vfmaq_laneq_f32::<LANE>(*sum, weights, *values);
-        }
-    }
 }
 
 impl Dot<QUAD, ROWS> for Dotprod {
@@ -320,9 +247,9 @@ fn multiply(mut sums: int32x4_t, values: int8x16_t, weights: int8x16_t) -> int32
 
 impl Kernels for Dotprod {
     type Weights = DotWeights;
-    type Scratch = Steps;
+    type Scratch = Scratch;
 
-    fn linear(input: &[f32], rows: usize, weights: &DotWeights, finish: Finish<'_>, steps: &mut Steps) {
+    fn linear(input: &[f32], rows: usize, weights: &DotWeights, finish: Finish<'_>, scratch: &mut Scratch) {
         #[target_feature(enable = "neon,dotprod")]
         fn run(input: &[f32], rows: usize, weights: &DotWeights, finish: Finish<'_>, steps: &mut Steps) {
             // SAFETY: compiled for what it takes, and called only where the processor has it.
@@ -330,11 +257,24 @@ impl Kernels for Dotprod {
         }
         assert!(dotprod_available());
         // SAFETY: the processor has both features.
-        unsafe { run(input, rows, weights, finish, steps) }
+        unsafe { run(input, rows, weights, finish, &mut scratch.steps) }
     }
 
-    fn attend(joined: &[f32], context: &mut [f32], length: usize, heads: (usize, usize), room: &mut Room) {
-        lanes::attend::<Dotprod, ROWS>(joined, context, length, heads, room);
+    fn attend(
+        joined: &[f32],
+        context: &mut [f32],
+        length: usize,
+        heads: (usize, usize),
+        scratch: &mut Scratch,
+    ) {
+        #[target_feature(enable = "neon,dotprod")]
+        fn run(joined: &[f32], context: &mut [f32], length: usize, heads: (usize, usize), room: &mut Room) {
+            // SAFETY: compiled for what it takes, and called only where the processor has it.
+            unsafe { attention::attend::<Dotprod, QUAD, ROWS>(joined, context, length, heads, room) }
+        }
+        assert!(dotprod_available());
+        // SAFETY: the processor has the features.
+        unsafe { run(joined, context, length, heads, &mut scratch.attention) }
     }
 
     fn normalise(hidden: &mut [f32], norm: &Norm) {
@@ -344,9 +284,15 @@ impl Kernels for Dotprod {
 
 impl Kernels for I8mm {
     type Weights = MatrixWeights;
-    type Scratch = Steps;
+    type Scratch = Scratch;
 
-    fn linear(input: &[f32], rows: usize, weights: &MatrixWeights, finish: Finish<'_>, steps: &mut Steps) {
+    fn linear(
+        input: &[f32],
+        rows: usize,
+        weights: &MatrixWeights,
+        finish: Finish<'_>,
+        scratch: &mut Scratch,
+    ) {
         #[target_feature(enable = "neon,i8mm")]
         fn run(input: &[f32], rows: usize, weights: &MatrixWeights, finish: Finish<'_>, steps: &mut Steps) {
             // SAFETY: compiled for what it takes, and called only where the processor has it.
@@ -354,11 +300,24 @@ impl Kernels for I8mm {
         }
         assert!(i8mm_available());
         // SAFETY: the processor has both features.
-        unsafe { run(input, rows, weights, finish, steps) }
+        unsafe { run(input, rows, weights, finish, &mut scratch.steps) }
     }
 
-    fn attend(joined: &[f32], context: &mut [f32], length: usize, heads: (usize, usize), room: &mut Room) {
-        Dotprod::attend(joined, context, length, heads, room);
+    fn attend(
+        joined: &[f32],
+        context: &mut [f32],
+        length: usize,
+        heads: (usize, usize),
+        scratch: &mut Scratch,
+    ) {
+        #[target_feature(enable = "neon,i8mm")]
+        fn run(joined: &[f32], context: &mut [f32], length: usize, heads: (usize, usize), room: &mut Room) {
+            // SAFETY: compiled for what it takes, and called only where the processor has it.
+            unsafe { attention::attend::<I8mm, OCTET, ROWS>(joined, context, length, heads, room) }
+        }
+        assert!(i8mm_available());
+        // SAFETY: the processor has the features.
+        unsafe { run(joined, context, length, heads, &mut scratch.attention) }
     }
 
     fn normalise(hidden: &mut [f32], norm: &Norm) {

@@ -1,11 +1,12 @@
-//! Products in 8 bits on AVX-512 VNNI: four times the multiplications of f32 in each instruction.
+//! Products and attention in 8 bits on AVX-512 VNNI: four times the multiplications of f32 in each instruction.
 
 use std::arch::x86_64::*;
 
+use super::attention::{self, Room};
 use super::avx2::Avx2;
-use super::bytes::{self, Steps};
+use super::bytes::{self, Dot, Scratch, Steps};
 use super::float::Kernels;
-use super::lanes::{self, Finish, LANES, Lanes, Room};
+use super::lanes::{Finish, Lanes};
 use super::layers::Norm;
 use super::math;
 use crate::weights::Shape;
@@ -16,10 +17,13 @@ const COLUMNS: usize = 64;
 /// Rows computed together: 6 × 4 sums and four weights make 28 of the 32 registers.
 const ROWS: usize = 6;
 
+/// Inputs of an output that are multiplied together.
+const DEPTH: usize = 4;
+
 /// For servers from Cascade Lake and Zen 4 on that lack AMX.
 pub(crate) struct Vnni;
 
-pub(crate) type Weights = bytes::Weights<COLUMNS, 4>;
+pub(crate) type Weights = bytes::Weights<COLUMNS, DEPTH>;
 
 pub(crate) fn available() -> bool {
     is_x86_feature_detected!("avx512f")
@@ -35,9 +39,9 @@ pub(crate) fn fits(shape: &Shape) -> bool {
 
 impl Kernels for Vnni {
     type Weights = Weights;
-    type Scratch = Steps;
+    type Scratch = Scratch;
 
-    fn linear(input: &[f32], rows: usize, weights: &Weights, finish: Finish<'_>, steps: &mut Steps) {
+    fn linear(input: &[f32], rows: usize, weights: &Weights, finish: Finish<'_>, scratch: &mut Scratch) {
         assert!(available());
         let outputs = weights.bias.len();
         assert!(input.len() >= rows * weights.inputs && weights.panels.len() == outputs * weights.inputs);
@@ -50,19 +54,26 @@ impl Kernels for Vnni {
         assert!(target.len() >= rows * outputs);
         // SAFETY: the processor has the features, and every length was asserted.
         unsafe {
-            quantise(input, rows, weights.inputs, steps);
-            product(steps, rows, weights, target.as_mut_ptr(), kind);
+            quantise(input, rows, weights.inputs, &mut scratch.steps);
+            product(&scratch.steps, rows, weights, target.as_mut_ptr(), kind);
         }
     }
 
-    fn attend(joined: &[f32], context: &mut [f32], length: usize, heads: (usize, usize), room: &mut Room) {
-        #[target_feature(enable = "avx512f,avx512bw,avx2,fma")]
+    fn attend(
+        joined: &[f32],
+        context: &mut [f32],
+        length: usize,
+        heads: (usize, usize),
+        scratch: &mut Scratch,
+    ) {
+        #[target_feature(enable = "avx512f,avx512bw,avx512vnni,avx2,fma")]
         fn run(joined: &[f32], context: &mut [f32], length: usize, heads: (usize, usize), room: &mut Room) {
-            lanes::attend::<Wide, 12>(joined, context, length, heads, room);
+            // SAFETY: compiled for what it takes, and called only where the processor has it.
+            unsafe { attention::attend::<Vnni, DEPTH, MORE_ROWS>(joined, context, length, heads, room) }
         }
         assert!(available());
         // SAFETY: the processor has the features.
-        unsafe { run(joined, context, length, heads, room) }
+        unsafe { run(joined, context, length, heads, &mut scratch.attention) }
     }
 
     fn normalise(hidden: &mut [f32], norm: &Norm) {
@@ -70,50 +81,41 @@ impl Kernels for Vnni {
     }
 }
 
-/// [`lanes`] with one register for all sixteen.
-struct Wide;
-
-impl Lanes for Wide {
+impl Lanes for Vnni {
     const FUSED: bool = true;
-
-    #[inline(always)]
-    fn block<const ROWS: usize>(input: &[f32], stride: usize, panel: &[f32]) -> [[f32; LANES]; ROWS] {
-        let inputs = panel.len() / LANES;
-        assert!(input.len() >= (ROWS - 1) * stride + inputs);
-        // SAFETY: only called within functions compiled for AVX-512, which check for it; lengths asserted.
-        unsafe { wide_block::<ROWS>(input.as_ptr(), stride, panel.as_ptr(), inputs) }
-    }
 }
 
-/// Sums of `ROWS` rows with one panel.
-///
-/// # Safety
-/// `input` must be readable for `ROWS` rows of `inputs`, `stride` apart, `panel` for `inputs` × 16.
-#[inline]
-#[target_feature(enable = "avx512f")]
-unsafe fn wide_block<const ROWS: usize>(
-    input: *const f32,
-    stride: usize,
-    panel: *const f32,
-    inputs: usize,
-) -> [[f32; LANES]; ROWS] {
-    let mut sums = [_mm512_setzero_ps(); ROWS];
-    for index in 0..inputs {
-        // SAFETY: within what the caller vouches for.
+/// Rows of attention computed together, whose panels are one register wide.
+const MORE_ROWS: usize = 12;
+
+impl Dot<DEPTH, MORE_ROWS> for Vnni {
+    const FIRST: f32 = 0.0;
+    const STEPS: f32 = 255.0;
+
+    #[inline(always)]
+    unsafe fn products(
+        rows: *const u8,
+        inputs: usize,
+        panel: *const i8,
+        _: &[bool],
+    ) -> [[i32; bytes::COLUMNS]; MORE_ROWS] {
+        let mut out = [[0; bytes::COLUMNS]; MORE_ROWS];
+        // SAFETY: the caller vouches for the processor, and for what is read; sixteen sums are a register.
         unsafe {
-            let weights = _mm512_loadu_ps(panel.add(index * LANES));
-            for (row, sum) in sums.iter_mut().enumerate() {
-                let value = _mm512_set1_ps(*input.add(row * stride + index));
-                *sum = _mm512_fmadd_ps(value, weights, *sum);
+            let mut sums = [_mm512_setzero_si512(); MORE_ROWS];
+            for step in 0..inputs / DEPTH {
+                let weights = _mm512_loadu_si512(panel.add(step * 64).cast());
+                for (row, sum) in sums.iter_mut().enumerate() {
+                    let four = rows.add(row * inputs + step * DEPTH).cast::<i32>().read_unaligned();
+                    *sum = _mm512_dpbusd_epi32(*sum, _mm512_set1_epi32(four), weights);
+                }
+            }
+            for (out, sum) in out.iter_mut().zip(sums) {
+                _mm512_storeu_si512(out.as_mut_ptr().cast(), sum);
             }
         }
+        out
     }
-    let mut out = [[0.0; LANES]; ROWS];
-    for (out, sum) in out.iter_mut().zip(sums) {
-        // SAFETY: sixteen floats.
-        unsafe { _mm512_storeu_ps(out.as_mut_ptr(), sum) };
-    }
-    out
 }
 
 /// [`Finish`] without its target.
