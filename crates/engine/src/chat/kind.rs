@@ -7,6 +7,10 @@ use super::words::{self, Word};
 pub(super) enum Kind {
     /// How many, how much.
     Number,
+    /// How heavy.
+    Weight,
+    /// What it costs.
+    Price,
     /// How long.
     Duration,
     /// When.
@@ -83,6 +87,46 @@ const ASKING: &[(Kind, &[&str])] = &[
         ],
     ),
     (
+        Kind::Weight,
+        &[
+            " how heavy ",
+            " weigh ",
+            " weighs ",
+            " wie schwer ",
+            " wiegt ",
+            " wiegen ",
+            " pesa ",
+            " pesan ",
+            " pesano ",
+            " pesam ",
+            " pèse ",
+            " pèsent ",
+            "多重",
+            " весит ",
+            " весят ",
+        ],
+    ),
+    (
+        Kind::Price,
+        &[
+            " cost ",
+            " costs ",
+            " kostet ",
+            " kosten ",
+            " cuesta ",
+            " cuestan ",
+            " coûte ",
+            " coûtent ",
+            " custa ",
+            " custam ",
+            " costa ",
+            " costano ",
+            "多少钱",
+            " стоит ",
+            " стоят ",
+        ],
+    ),
+    (
         Kind::Number,
         &[
             " how many ",
@@ -92,16 +136,13 @@ const ASKING: &[(Kind, &[&str])] = &[
             " how often ",
             " how tall ",
             " how high ",
-            " how heavy ",
             " what percent",
             " what number ",
             " which number ",
-            " weigh ",
             " wie viel",
             " wieviel",
             " wie oft ",
             " wie hoch ",
-            " wie schwer ",
             " wie alt ",
             " wie groß ",
             " cuánt",
@@ -111,12 +152,6 @@ const ASKING: &[(Kind, &[&str])] = &[
             " quanta",
             " quanti",
             " quante ",
-            " cost ",
-            " costs ",
-            " kostet ",
-            " wiegt ",
-            " pèse ",
-            " coûte ",
             "多少",
             "几个",
             "几名",
@@ -177,6 +212,15 @@ const TIME_UNITS: &str = "metre|metres|meter|meters|m|km|kilometres|kilometers|f
     километр|километра|километров|км|سنة|سنوات|عام|عاما|أعوام|شهر|شهرا|أشهر|شهور|يوم|يوما|أيام|أسبوع|أسابيع|ساعة|ساعات|دقيقة|دقائق|ثانية|\
     ثوان|قرن|قرون|متر|مترا|أمتار|كيلومتر|كيلومترا|كم";
 
+/// Words and signs for weights, for money, and for none.
+const WEIGHTS: &str = "kg|g|mg|gram|grams|gramme|grammes|gramm|gramos|gramas|grammi|kilo|kilos|kilogram|kilograms|kilogramm|kilogramme|kilogrammes|\
+    kilogramos|kilogramas|chilo|chili|chilogrammi|pound|pounds|lb|lbs|pfund|libras|livres|ounce|ounces|oz|onzas|ton|tons|tonne|tonnen|tonnes|\
+    toneladas|tonnellate|t|stone|zentner|quintal|公斤|千克|克|吨|кг|г|грамм|грамма|граммов|килограмм|килограмма|килограммов|тонна|тонны|тонн";
+const MONEY: &str = "eur|euro|euros|usd|dollar|dollars|dólares|gbp|pound|pounds|pence|chf|franc|francs|franken|jpy|yen|cny|yuan|rmb|brl|real|reais|\
+    cent|cents|centimes|centavos|céntimos|centesimi|rappen|peso|pesos|rupees|kr|元|块|рубль|рубля|рублей|руб";
+const FREE: &str = "free|gratis|kostenlos|gratuit|gratuite|gratuito|gratuita|grátis|бесплатно|免费";
+const SIGNS_OF_MONEY: [char; 6] = ['€', '$', '£', '¥', '₽', '₹'];
+
 /// Words for points in time besides numbers.
 const TIMES: &str = "january|february|march|april|june|july|august|september|october|november|december|jan|feb|mar|apr|\
     jun|jul|aug|sep|sept|oct|nov|dec|monday|tuesday|wednesday|thursday|friday|saturday|sunday|januar|\
@@ -190,21 +234,27 @@ const TIMES: &str = "january|february|march|april|june|july|august|september|oct
     ноября|декабря|понедельник|вторник|среда|среду|четверг|пятница|пятницу|суббота|субботу|воскресенье|век|веке|يناير|فبراير|مارس|أبريل|\
     مايو|يونيو|يوليو|أغسطس|سبتمبر|أكتوبر|نوفمبر|ديسمبر|الاثنين|الثلاثاء|الأربعاء|الخميس|الجمعة|السبت|الأحد|القرن";
 
-/// A number that is neither a time nor a length.
+/// A number of another kind: neither a time nor a length, or no weight, or no money.
 const UNLIKELY: f32 = -0.5;
 
 /// What kind of thing a question asks for, where its words tell.
 pub(super) fn asked(question: &str) -> Option<Kind> {
     let lower = question.to_lowercase().replace(['¿', '?', ',', '.', '!', ':', '؟', '？', '。', '،'], " ");
     let lower = format!(" {lower} ");
-    ASKING.iter().find(|(_, words)| words.iter().any(|word| lower.contains(word))).map(|(kind, _)| *kind)
+    // "How many of them cost more?"
+    let counts = COUNTING.iter().any(|sign| lower.contains(sign));
+    let mut kinds = ASKING.iter().filter(|(kind, _)| !counts || !matches!(kind, Kind::Weight | Kind::Price));
+    kinds.find(|(_, words)| words.iter().any(|word| lower.contains(word))).map(|(kind, _)| *kind)
 }
 
 impl Kind {
     /// The same of a cell of a table, whose first word has a capital for no other reason than that it is a name.
     pub(super) fn held_by_cell(self, cell: &str, asked: &[Word<'_>]) -> f32 {
         let named = self == Kind::Name && words::telling(cell).first().is_some_and(|word| is_name(word.text));
-        if named { 1.0 } else { self.held(cell, asked) }
+        // What a number is of, its column may say.
+        let plain = |letter: char| letter.is_ascii_digit() || matches!(letter, '.' | ',' | ' ');
+        let bare = matches!(self, Kind::Weight | Kind::Price) && !cell.is_empty() && cell.chars().all(plain);
+        if named || bare { 1.0 } else { self.held(cell, asked) }
     }
 
     /// 1 where a text holds what is asked for beside the question's own words, −1 where it does not, 0 where it may.
@@ -216,12 +266,17 @@ impl Kind {
             .filter(|word| !asked.iter().any(|own| own.text.eq_ignore_ascii_case(word.text)))
             .collect();
         let number = fresh.iter().any(|word| is_number(word.text));
+        let numbered = number || text.contains(|letter: char| letter.is_ascii_digit());
         match self {
             Kind::Number if number => 1.0,
+            Kind::Weight if numbered && measures(text, WEIGHTS) => 1.0,
+            Kind::Price if numbered && (measures(text, MONEY) || text.contains(SIGNS_OF_MONEY)) => 1.0,
+            Kind::Price if measures(text, FREE) => 1.0,
+            Kind::Weight | Kind::Price if numbered => UNLIKELY,
             Kind::Name if fresh.iter().any(|word| is_name(word.text)) => 1.0,
             // Names cannot be told from other words where no letter is a capital.
             Kind::Name if text.chars().any(char::is_alphabetic) && !text.chars().any(has_case) => 0.0,
-            Kind::Number | Kind::Name => -1.0,
+            Kind::Number | Kind::Weight | Kind::Price | Kind::Name => -1.0,
             Kind::Duration if spans(text) => 1.0,
             Kind::Date if fresh.iter().any(|word| is_time(word.text)) => 1.0,
             Kind::Duration | Kind::Date if number => UNLIKELY,
@@ -276,6 +331,22 @@ fn spans(text: &str) -> bool {
     })
 }
 
+/// Whether a text has one of these units, as a word or right behind a number: "19.5kg".
+fn measures(text: &str, units: &str) -> bool {
+    use unicode_segmentation::UnicodeSegmentation;
+    let bare = |word: &str| {
+        word.trim_start_matches(|letter: char| letter.is_ascii_digit() || matches!(letter, '.' | ','))
+            .to_lowercase()
+    };
+    text.unicode_words().map(bare).any(|word| units.split('|').any(|unit| unit == word))
+        // Where words are not told apart, the sign stands behind the number.
+        || text.contains(|letter: char| is_han(letter) && units.split('|').any(|unit| unit.chars().eq([letter])))
+}
+
+fn is_han(letter: char) -> bool {
+    ('\u{4e00}'..='\u{9fff}').contains(&letter)
+}
+
 /// The place in a list that is asked for: "the second step".
 pub(super) fn ordinal(question: &str) -> Option<u32> {
     const NAMES: &[&str] = &[
@@ -306,17 +377,48 @@ pub(super) fn sought(question: &str) -> Option<String> {
     Some(words::stem(pair[1]))
 }
 
+/// How it is asked for something of a thing, in each language: the words before what is asked for, one of each, and the word behind it.
+const OF: &[[&str; 4]] = &[
+    ["what", "is|are|was|were", "the", "of|on|for"],
+    ["wie|was|welches", "ist|sind|war|lautet|lauten|heißt", "der|die|das", "von|vom|des|der|für"],
+    ["cuál|cuáles", "es|son|era|fue", "el|la|los|las", "de|del"],
+    ["quel|quelle|quels|quelles", "est|sont|était", "le|la|les", "de|du|des"],
+    ["qual|quais", "é|são|era|foi", "o|a|os|as", "de|do|da|dos|das"],
+    ["qual|quali", "è|sono|era", "il|lo|la|i|gli|le", "di|del|dello|della|dei|degli|delle"],
+];
+
+/// The same before and behind what a thing is of: "¿De qué color es el coche?"
+const OF_WHICH: &[[&str; 3]] = &[
+    ["de", "qué", "es|son|era"],
+    ["de", "quel|quelle", "est|sont|était"],
+    ["de", "que", "é|são|era"],
+    ["di", "che", "è|sono|era"],
+];
+
 /// The stem of what is asked about a thing: "warranty" in "What is the warranty on the headset?"
 pub(super) fn attribute(question: &str) -> Option<String> {
-    let lower = question.to_lowercase();
+    let lower = question.to_lowercase().replace("what's", "what is");
+    // Elided articles stand before their noun: "l'autonomie d'un vélo", "qual è l'autonomia".
+    let lower = lower.replace(['’', '\''], "e ").replace(['¿', '?', ',', '.'], " ");
     let words: Vec<&str> = lower.split_whitespace().collect();
-    let found = words.windows(5).find(|words| {
-        matches!(words[0], "what" | "what's")
-            && matches!(words[1], "is" | "are" | "was" | "were")
-            && words[2] == "the"
-            && matches!(words[4], "of" | "on" | "for")
-    })?;
-    (!words::is_empty(found[3])).then(|| words::stem(found[3]))
+    let is = |word: &str, any: &str| any.split('|').any(|one| one == word);
+    let of = words.windows(5).find(|words| {
+        OF.iter().any(|[ask, verb, article, behind]| {
+            is(words[0], ask)
+                && is(words[1], verb)
+                && (is(words[2], article) || words[2] == "le")
+                && is(words[4], behind)
+        })
+    });
+    let of_which = || {
+        words.windows(4).find(|words| {
+            OF_WHICH
+                .iter()
+                .any(|[of, which, verb]| is(words[0], of) && is(words[1], which) && is(words[3], verb))
+        })
+    };
+    let found = of.map(|words| words[3]).or_else(|| of_which().map(|words| words[2]))?;
+    (!words::is_empty(found)).then(|| words::stem(found))
 }
 
 /// Whether a question asks where something is.
@@ -331,24 +433,26 @@ pub(super) fn asks_where(question: &str) -> bool {
 /// Words for whatever can be counted: what is done, or had, says more.
 const ANYBODY: &str = "people|persons|person|personen|menschen|leute|personas|gente|personnes|gens|pessoas|persone|items|things|units";
 
+/// What counting is asked by.
+const COUNTING: &[&str] = &[
+    "how many ",
+    "wie viele ",
+    "cuántos ",
+    "cuántas ",
+    "cuantos ",
+    "cuantas ",
+    "combien de ",
+    "combien d'",
+    "combien d’",
+    "quantos ",
+    "quantas ",
+    "quanti ",
+    "quante ",
+    "number of ",
+];
+
 /// The stems of what is counted: the words right after "how many".
 pub(super) fn counted(question: &str) -> Vec<String> {
-    const COUNTING: &[&str] = &[
-        "how many ",
-        "wie viele ",
-        "cuántos ",
-        "cuántas ",
-        "cuantos ",
-        "cuantas ",
-        "combien de ",
-        "combien d'",
-        "combien d’",
-        "quantos ",
-        "quantas ",
-        "quanti ",
-        "quante ",
-        "number of ",
-    ];
     let lower = question.to_lowercase();
     let Some(after) = COUNTING.iter().find_map(|sign| Some(lower.find(sign)? + sign.len())) else {
         return Vec::new();
@@ -405,6 +509,47 @@ mod tests {
         assert_eq!(ordinal("Who won first prize?"), None);
         assert_eq!(sought("To which city was it sent?"), Some(words::stem("city")));
         assert_eq!(sought("What was it?"), None);
+    }
+
+    #[test]
+    fn what_is_asked_about_a_thing_is_told_in_six_languages() {
+        for (question, told) in [
+            ("What is the warranty on the headset?", "warranty"),
+            ("What's the price of the Heron?", "price"),
+            ("Wie lautet die Adresse der Werkstatt?", "Adresse"),
+            ("¿Cuál es el peso del Delfín?", "peso"),
+            ("¿De qué color es el Delfín?", "color"),
+            ("Quelle est l'autonomie du vélo ?", "autonomie"),
+            ("Quelle est la garantie d’un casque ?", "garantie"),
+            ("Qual é o preço da bicicleta?", "preço"),
+            ("Qual è l'autonomia della bici?", "autonomia"),
+            ("Di che colore è la bici?", "colore"),
+        ] {
+            assert_eq!(attribute(question), Some(words::stem(told)), "{question}");
+        }
+        for question in
+            ["What is the Heron?", "Who is the owner of it?", "¿Cuál es el más rápido?", "Was ist der Preis?"]
+        {
+            assert_eq!(attribute(question), None, "{question}");
+        }
+    }
+
+    #[test]
+    fn a_number_of_another_kind_is_unlikely_to_be_a_weight_or_a_price() {
+        let held = |question: &str, text: &str| asked(question).unwrap().held(text, &[]);
+        assert_eq!(held("How much does it weigh?", "It weighs 19.5kg."), 1.0);
+        assert_eq!(held("Wie schwer ist es?", "Das Rad wiegt 19,5 kg."), 1.0);
+        assert_eq!(held("Combien pèse le livre ?", "Le livre a 250 pages."), UNLIKELY);
+        assert_eq!(held("Wie viel wiegt das Rad?", "Das Rad ist rot."), -1.0);
+        assert_eq!(held("What does it cost?", "It is $12 a day."), 1.0);
+        assert_eq!(held("Was kostet das Rad?", "Die Miete beträgt 12 Euro."), 1.0);
+        assert_eq!(held("¿Cuánto cuesta?", "Tiene 3 plazas."), UNLIKELY);
+        assert_eq!(held("多少钱？", "门票20元"), 1.0);
+        assert_eq!(held("What does it cost?", "Entry is free."), 1.0);
+        assert_eq!(held("What does it cost?", "It is a real bike."), -1.0);
+        assert_eq!(asked("How many of the bikes cost more?"), Some(Kind::Number));
+        assert_eq!(asked("How much does it weigh?").unwrap().held_by_cell("19.5", &[]), 1.0);
+        assert_eq!(asked("How much does it cost?").unwrap().held_by_cell("3 seats", &[]), UNLIKELY);
     }
 
     #[test]

@@ -18,6 +18,7 @@ pub(crate) const GELU: [f32; 9] = [
 ];
 
 /// `2^t` for t in [0, 1), relative error 7.5e-5: below the rounding of a 16-bit float, for paths that keep those.
+#[cfg(target_arch = "x86_64")]
 pub(crate) const EXP2_COARSE: [f32; 4] = [0.999_925_3, 0.695_832_85, 0.226_068_66, 0.078_023_59];
 
 /// `2^t` for t in [-½, ½], relative error 2.6e-6, for paths that keep 32-bit floats.
