@@ -297,8 +297,8 @@ fn completed(turn: &str, before: &str, answer: &str) -> String {
     if goes_on && kind::asked(turn).is_none() {
         carried.extend(kind::asked(before).map(|kind| match kind {
             kind::Kind::Number => "how many",
-            kind::Kind::Weight => "how heavy",
-            kind::Kind::Price => "what cost",
+            // What has no word that a passage should have.
+            kind::Kind::Weight | kind::Kind::Price => "how much",
             kind::Kind::Duration => "how long",
             kind::Kind::Date => "when",
             kind::Kind::Name => "who",

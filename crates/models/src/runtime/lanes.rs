@@ -261,7 +261,7 @@ pub(crate) fn normalise<L: Lanes>(hidden: &mut [f32], norm: &Norm) {
     let share = 1.0 / width as f32;
     for row in hidden.chunks_exact_mut(width) {
         let (mut sums, mut squares) = ([0.0; LANES], [0.0; LANES]);
-        for lanes in row.chunks_exact(LANES) {
+        for lanes in row.as_chunks::<LANES>().0 {
             for lane in 0..LANES {
                 sums[lane] += lanes[lane];
                 squares[lane] = multiply_add::<L>(lanes[lane], lanes[lane], squares[lane]);
