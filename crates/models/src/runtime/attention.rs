@@ -347,9 +347,9 @@ fn soften<D: Dot<DEPTH, ROWS>, const DEPTH: usize, const ROWS: usize>(
 ) -> f32 {
     let most = scores[..length].iter().fold(i32::MIN, |most, score| most.max(*score));
     scores[length..].fill(i32::MIN / 2);
-    let from = most as f32 * scale - D::SHARES.log2();
+    let greatest = D::SHARES.log2();
     for (share, score) in shares.iter_mut().zip(scores) {
-        let power = lanes::multiply_add::<D>(*score as f32, scale, -from);
+        let power = lanes::multiply_add::<D>((*score - most) as f32, scale, greatest);
         *share = lanes::exp2_byte::<D>(power, D::FIRST);
     }
     let first = D::FIRST as i8 as u8;

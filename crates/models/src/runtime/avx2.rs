@@ -48,7 +48,7 @@ impl Adds for Avx2 {
 /// Rows of bytes computed together on AVX2, whose sums of products take more registers.
 const FEWER_ROWS: usize = 3;
 
-/// Pairs of products are added in 16 bits, which hold them only while activations keep to 7 bits.
+/// Pairs of products are added in 16 bits, which hold them only while activations keep to 7 bits or, in attention, weights do.
 impl Dot<DEPTH, FEWER_ROWS> for Avx2 {
     const FIRST: f32 = 0.0;
     const STEPS: f32 = 127.0;

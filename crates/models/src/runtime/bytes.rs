@@ -2,8 +2,7 @@
 //!
 //! Weights are signed with one scale an output; activations are unsigned with one scale and offset a row, so that
 //! a single token's outliers cost only that token precision. Kernels that multiply only signed bytes take the same steps
-//! from -128 on. [`super::attention`] multiplies in the same way, and
-//! the rest of the encoder stays in f32.
+//! from -128 on. [`super::attention`] multiplies in the same way; the rest of the encoder stays in f32.
 
 use super::aligned::Buffer;
 use super::attention;
@@ -86,7 +85,7 @@ impl Steps {
 
     /// Rounds a row to steps of `D` between its least and its greatest value.
     #[inline(always)]
-    pub(super) fn round_row<D: Dot<DEPTH, ROWS>, const DEPTH: usize, const ROWS: usize>(
+    fn round_row<D: Dot<DEPTH, ROWS>, const DEPTH: usize, const ROWS: usize>(
         &mut self,
         row: usize,
         values: &[f32],
@@ -165,26 +164,14 @@ pub(crate) unsafe fn linear<D: Dot<DEPTH, ROWS>, const DEPTH: usize, const ROWS:
             let products = unsafe { D::products(group.as_ptr(), inputs, panel.as_ptr(), small) };
             for (offset, products) in products.iter().enumerate().take(rows - row) {
                 let row = row + offset;
-                let values = values_of(products, &scales, &sums, steps.scales[row], steps.offsets[row]);
+                let (scale, offset) = (steps.scales[row], steps.offsets[row]);
+                let mut values = [0.0; COLUMNS];
+                for column in 0..COLUMNS {
+                    let whole = products[column] as f32 * scales[column];
+                    values[column] = whole.mul_add(scale, offset * sums[column]);
+                }
                 finish.apply::<D>(row * outputs + index * COLUMNS, &values, &bias);
             }
         }
     }
-}
-
-/// What products of steps are worth: the columns have their scales and sums, the row its scale and offset.
-#[inline(always)]
-pub(super) fn values_of(
-    products: &[i32; COLUMNS],
-    scales: &[f32; COLUMNS],
-    sums: &[f32; COLUMNS],
-    scale: f32,
-    offset: f32,
-) -> [f32; COLUMNS] {
-    let mut values = [0.0; COLUMNS];
-    for column in 0..COLUMNS {
-        let whole = products[column] as f32 * scales[column];
-        values[column] = whole.mul_add(scale, offset * sums[column]);
-    }
-    values
 }

@@ -227,7 +227,7 @@ pub(crate) fn attend<L: Lanes, const ROWS: usize>(
 
 /// The lanes taken together in pairs: one after the other they would keep the compiler from vectorising what made them.
 #[inline(always)]
-pub(super) fn fold(mut lanes: [f32; LANES], both: impl Fn(f32, f32) -> f32) -> f32 {
+fn fold(mut lanes: [f32; LANES], both: impl Fn(f32, f32) -> f32) -> f32 {
     let mut half = LANES / 2;
     while half > 0 {
         for lane in 0..half {

@@ -39,7 +39,7 @@ pub(crate) fn steps_of(weights: &[f32], steps: &mut [i8]) -> (f32, f32) {
     let scale = most.max(f32::MIN_POSITIVE) / 127.0;
     let mut sum = 0;
     for (weight, step) in weights.iter().zip(steps) {
-        let whole = whole(weight / scale) as i32;
+        let whole = ((weight / scale + ROUND) - ROUND) as i32;
         sum += whole;
         *step = whole as i8;
     }
@@ -56,12 +56,6 @@ pub(crate) fn step_between(least: f32, greatest: f32, steps: f32) -> f32 {
 #[inline(always)]
 pub(crate) fn nearest_byte(value: f32, first: f32) -> u8 {
     (value + (ROUND + first)).to_bits() as u8
-}
-
-/// The nearest whole number.
-#[inline(always)]
-pub(crate) fn whole(value: f32) -> f32 {
-    (value + ROUND) - ROUND
 }
 
 /// `a·b + c`: one instruction where the processor has it, two elsewhere (a library call would be far slower).
