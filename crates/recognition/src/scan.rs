@@ -1,5 +1,6 @@
 //! Reads a page from its picture: finds its lines, which way up it is, and what they say.
 
+use std::collections::BTreeMap;
 use std::f32::consts::{FRAC_PI_2, FRAC_PI_4, PI};
 
 use crate::detect::{self, Strip};
@@ -55,15 +56,19 @@ pub struct Word {
 /// Reads a picture.
 pub(crate) fn read(gray: &Gray, networks: &dyn Networks) -> Scan {
     let (strips, direction) = detect::strips(gray, networks);
-    let main = straight(upright(gray, &strips, direction, networks));
+    let (upright, mut tried) = upright(gray, &strips, direction, networks);
+    let main = straight(upright);
     let mut lines = Vec::with_capacity(strips.len());
     let (mut sum, mut characters, mut steps) = (0.0, 0, 0);
-    for strip in &strips {
+    for (nth, strip) in strips.iter().enumerate() {
         steps += recognise::steps(strip);
         if steps > MOST_STEPS {
             break;
         }
-        let (angle, said) = read_strip(gray, strip, main, networks);
+        let (angle, said) = match tried.remove(&nth) {
+            Some(said) => (along(strip, main), said),
+            None => read_strip(gray, strip, main, networks),
+        };
         if said.confidence < DOUBTFUL || said.characters == 0 {
             continue;
         }
@@ -80,24 +85,36 @@ pub(crate) fn read(gray: &Gray, networks: &dyn Networks) -> Scan {
     }
 }
 
-/// The direction that the text of a page runs in, of the two that its lines allow.
-fn upright(gray: &Gray, strips: &[Strip], direction: f32, networks: &dyn Networks) -> f32 {
-    let mut long: Vec<&Strip> =
-        strips.iter().filter(|strip| turn(strip.angle - direction).cos().abs() > FRAC_PI_4.cos()).collect();
+/// What lines say, by where they stand among all.
+type Tried = BTreeMap<usize, Said>;
+
+/// The direction that the text of a page runs in, of the two that its lines allow, and what was read in it to find out.
+fn upright(gray: &Gray, strips: &[Strip], direction: f32, networks: &dyn Networks) -> (f32, Tried) {
+    let runs = |strip: &Strip| turn(strip.angle - direction).cos().abs() > FRAC_PI_4.cos();
+    let mut long: Vec<(usize, &Strip)> = strips.iter().enumerate().filter(|(_, strip)| runs(strip)).collect();
     // Long enough to tell, short enough not to take long.
-    long.sort_by(|a, b| (b.length / b.height).min(12.0).total_cmp(&(a.length / a.height).min(12.0)));
-    let tried = &long[..long.len().min(TRIED)];
-    let sure = |direction: f32| {
-        let all = tried.iter().map(|strip| {
-            let along = strip.angle + if turn(strip.angle - direction).abs() > FRAC_PI_2 { PI } else { 0.0 };
-            recognise::read(gray, strip, along, networks).confidence
-        });
-        all.sum::<f32>() / tried.len().max(1) as f32
+    let telling = |strip: &Strip| (strip.length / strip.height).min(12.0);
+    long.sort_by(|(_, a), (_, b)| telling(b).total_cmp(&telling(a)));
+    long.truncate(TRIED);
+    let read = |direction: f32| -> Tried {
+        let said = |strip| recognise::read(gray, strip, along(strip, direction), networks);
+        long.iter().map(|(nth, strip)| (*nth, said(strip))).collect()
     };
+    let sure =
+        |tried: &Tried| tried.values().map(|said| said.confidence).sum::<f32>() / tried.len().max(1) as f32;
     // Pages that are turned by a quarter are as often turned to the left as to the right.
     let first = if direction > FRAC_PI_4 { direction - PI } else { direction };
-    let before = sure(first);
-    if before >= UPRIGHT || sure(first + PI) <= before { first } else { first + PI }
+    let before = read(first);
+    if sure(&before) >= UPRIGHT {
+        return (first, before);
+    }
+    let other = read(first + PI);
+    if sure(&other) <= sure(&before) { (first, before) } else { (first + PI, other) }
+}
+
+/// The direction in which a line is read, of the two that it has, where text runs in the direction `main`.
+fn along(strip: &Strip, main: f32) -> f32 {
+    if turn(strip.angle - main).abs() > FRAC_PI_2 { strip.angle + PI } else { strip.angle }
 }
 
 /// The nearest quarter of a turn, where an angle is so near to it that lines are straight to the eye.
@@ -116,7 +133,7 @@ fn turn(angle: f32) -> f32 {
 fn read_strip(gray: &Gray, strip: &Strip, main: f32, networks: &dyn Networks) -> (f32, Said) {
     let off = turn(strip.angle - main);
     if off.cos().abs() > FRAC_PI_4.cos() {
-        let angle = if off.abs() > FRAC_PI_2 { strip.angle + PI } else { strip.angle };
+        let angle = along(strip, main);
         return (angle, recognise::read(gray, strip, angle, networks));
     }
     // Text across the page mostly runs upwards.

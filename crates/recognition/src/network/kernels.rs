@@ -9,6 +9,8 @@ use super::math;
 pub(super) const COLUMNS: usize = 32;
 /// Channels handled together where there is no product.
 const LANES: usize = 16;
+/// The rest of them: channels are multiples of this.
+const FEWER: usize = 8;
 
 /// How a processor multiplies.
 pub(super) trait Kernel {
@@ -21,23 +23,74 @@ pub(super) trait Kernel {
     /// Whether multiply-add is one instruction.
     const FUSED: bool;
 
-    /// Rounds numbers to cells.
-    fn round(values: &[f32], cells: &mut [Self::Cell]);
+    /// Rounds numbers to cells, and says what these are worth.
+    fn round(numbers: &[f32], cells: &mut [Self::Cell]) -> Worth;
 
-    /// Packs weights, one row of `inputs` an output, as panels.
-    fn pack(matrix: &[f32], inputs: usize) -> Vec<Self::Cell>;
+    /// The cell that is worth nothing.
+    fn zero(_: Worth) -> Self::Cell {
+        Self::Cell::default()
+    }
+
+    /// Packs weights, one row of `inputs` an output.
+    fn pack(matrix: &[f32], inputs: usize) -> Packed<Self::Cell>;
 
     /// The sums of [`Self::ROWS`] rows of `inputs` cells each with one panel.
-    fn block(rows: &[Self::Cell], inputs: usize, panel: &[Self::Cell], sums: &mut Sums);
+    fn block(rows: &Rows<Self::Cell>, inputs: usize, panel: &Panel<'_, Self::Cell>, sums: &mut Sums);
 }
 
-/// The sums of up to 32 rows and [`COLUMNS`] outputs.
+/// What cells that were rounded together are worth: `least + step × cell`. Cells that are numbers themselves have no use for it.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Worth {
+    pub(super) least: f32,
+    pub(super) step: f32,
+}
+
+/// Weights as a kernel reads them: panels of [`COLUMNS`] outputs, one after the other.
+pub(super) struct Packed<C> {
+    pub(super) panels: Vec<C>,
+    /// What one step of each output's weights is worth, and all of them added up, where cells are steps.
+    pub(super) steps: Vec<f32>,
+    pub(super) sums: Vec<f32>,
+}
+
+impl<C> Packed<C> {
+    /// Of cells that are numbers themselves.
+    pub(super) fn of_numbers(panels: Vec<C>, inputs: usize) -> Self {
+        let outputs = panels.len() / inputs;
+        Self { panels, steps: vec![1.0; outputs], sums: vec![0.0; outputs] }
+    }
+}
+
+/// The weights of [`COLUMNS`] outputs; [`Packed`] says what each field is.
+pub(super) struct Panel<'a, C> {
+    pub(super) cells: &'a [C],
+    pub(super) steps: &'a [f32; COLUMNS],
+    pub(super) sums: &'a [f32; COLUMNS],
+    bias: &'a [f32; COLUMNS],
+}
+
+/// A block of rows, rounded.
+pub(super) struct Rows<C> {
+    pub(super) cells: Vec<C>,
+    pub(super) worth: [Worth; MOST_ROWS],
+}
+
+impl<C: Copy + Default> Rows<C> {
+    fn new<K: Kernel<Cell = C>>(weights: &Weights<C>) -> Self {
+        Self { cells: vec![C::default(); K::ROWS * weights.padded], worth: [Worth::default(); MOST_ROWS] }
+    }
+}
+
+/// The rows of a block are no more than this.
+const MOST_ROWS: usize = 32;
+
+/// The sums of a block of rows and [`COLUMNS`] outputs.
 #[repr(C, align(64))]
-pub(super) struct Sums(pub(super) [[f32; COLUMNS]; 32]);
+pub(super) struct Sums(pub(super) [[f32; COLUMNS]; MOST_ROWS]);
 
 /// The weights of a product, as a kernel wants them.
 pub(super) struct Weights<C> {
-    panels: Vec<C>,
+    packed: Packed<C>,
     /// Padded to whole panels.
     bias: Vec<f32>,
     inputs: usize,
@@ -56,7 +109,16 @@ impl<C> Weights<C> {
         }
         let mut whole = vec![0.0; outputs.next_multiple_of(COLUMNS)];
         whole[..bias.len()].copy_from_slice(bias);
-        Self { panels: K::pack(&rows, padded), bias: whole, inputs, padded, outputs }
+        Self { packed: K::pack(&rows, padded), bias: whole, inputs, padded, outputs }
+    }
+
+    /// The panels, each with its first output.
+    #[inline(always)]
+    fn panels(&self) -> impl Iterator<Item = (usize, Panel<'_, C>)> {
+        let Packed { panels, steps, sums } = &self.packed;
+        let of_outputs = steps.as_chunks().0.iter().zip(sums.as_chunks().0).zip(self.bias.as_chunks().0);
+        let all = panels.chunks_exact(self.padded * COLUMNS).zip(of_outputs).enumerate();
+        all.map(|(at, (cells, ((steps, sums), bias)))| (at * COLUMNS, Panel { cells, steps, sums, bias }))
     }
 }
 
@@ -92,28 +154,29 @@ pub(super) struct Patches<'a> {
 }
 
 impl Patches<'_> {
-    /// Rounds the window of a place. Its lines are whole in the picture, unless it reaches beyond an edge.
+    /// The window of a place. Its lines are whole in the picture, unless it reaches beyond an edge.
     #[inline(always)]
-    fn load<K: Kernel>(&self, place: usize, cells: &mut [K::Cell]) {
+    fn window<C: Copy>(&self, place: usize, picture: &[C], zero: C, window: &mut [C]) {
         let (channels, line) = (self.channels, self.side * self.channels);
         let (top, left) = (place / self.across * self.stride, place % self.across * self.stride);
         let inside = left >= self.before && left - self.before + self.side <= self.width;
         for y in 0..self.side {
-            let cells = &mut cells[y * line..][..line];
+            let cells = &mut window[y * line..][..line];
             // What is above or to the left wraps around and is beyond the edge as well.
             let from = (top + y).wrapping_sub(self.before);
             if from >= self.height {
-                cells.fill(K::Cell::default());
+                cells.fill(zero);
             } else if inside {
-                K::round(&self.values[(from * self.width + left - self.before) * channels..][..line], cells);
+                cells
+                    .copy_from_slice(&picture[(from * self.width + left - self.before) * channels..][..line]);
             } else {
                 for x in 0..self.side {
                     let cells = &mut cells[x * channels..][..channels];
                     let x = (left + x).wrapping_sub(self.before);
                     if x < self.width {
-                        K::round(&self.values[(from * self.width + x) * channels..][..channels], cells);
+                        cells.copy_from_slice(&picture[(from * self.width + x) * channels..][..channels]);
                     } else {
-                        cells.fill(K::Cell::default());
+                        cells.fill(zero);
                     }
                 }
             }
@@ -121,18 +184,39 @@ impl Patches<'_> {
     }
 }
 
-impl Source<'_> {
+/// What blocks of rows are made of: rows of numbers, or a picture that was rounded as a whole, since its windows overlap.
+enum Rounding<'a, C> {
+    Rows(&'a [f32]),
+    Patches { patches: &'a Patches<'a>, picture: Vec<C>, worth: Worth },
+}
+
+impl<'a, C: Copy + Default> Rounding<'a, C> {
+    #[inline(always)]
+    fn of<K: Kernel<Cell = C>>(source: &'a Source<'a>) -> Self {
+        match source {
+            Source::Rows(values) => Rounding::Rows(values),
+            Source::Patches(patches) => {
+                let mut picture = vec![C::default(); patches.values.len()];
+                let worth = K::round(patches.values, &mut picture);
+                Rounding::Patches { patches, picture, worth }
+            }
+        }
+    }
+
     /// Rounds `count` rows from `row` on.
     #[inline(always)]
-    fn load<K: Kernel>(&self, row: usize, count: usize, weights: &Weights<K::Cell>, cells: &mut [K::Cell]) {
+    fn load<K: Kernel<Cell = C>>(&self, row: usize, count: usize, weights: &Weights<C>, block: &mut Rows<C>) {
         let inputs = weights.inputs;
-        for (offset, cells) in cells.chunks_exact_mut(weights.padded).enumerate().take(count) {
-            match self {
-                Source::Rows(values) => {
-                    K::round(&values[(row + offset) * inputs..][..inputs], &mut cells[..inputs]);
+        let rows = block.cells.chunks_exact_mut(weights.padded).zip(&mut block.worth);
+        for (row, (cells, of_row)) in (row..row + count).zip(rows) {
+            let cells = &mut cells[..inputs];
+            *of_row = match self {
+                Rounding::Rows(values) => K::round(&values[row * inputs..][..inputs], cells),
+                Rounding::Patches { patches, picture, worth } => {
+                    patches.window(row, picture, K::zero(*worth), cells);
+                    *worth
                 }
-                Source::Patches(patches) => patches.load::<K>(row + offset, &mut cells[..inputs]),
-            }
+            };
         }
     }
 }
@@ -144,14 +228,19 @@ fn multiply_add<K: Kernel>(a: f32, b: f32, c: f32) -> f32 {
 
 /// Adds the bias and applies the activation to one row of sums.
 #[inline(always)]
-fn finish<K: Kernel>(sums: &[f32; COLUMNS], bias: &[f32], activation: Activation) -> [f32; COLUMNS] {
+fn finish<K: Kernel>(sums: &[f32; COLUMNS], bias: &[f32; COLUMNS], activation: Activation) -> [f32; COLUMNS] {
     let mut values = [0.0; COLUMNS];
-    for ((value, sum), bias) in values.iter_mut().zip(sums).zip(bias) {
-        *value = sum + bias;
+    for lane in 0..COLUMNS {
+        values[lane] = sums[lane] + bias[lane];
     }
     match activation {
         Activation::None => {}
-        Activation::Relu => values.iter_mut().for_each(|value| *value = value.max(0.0)),
+        Activation::Relu => {
+            for value in &mut values {
+                // One instruction for all lanes, unlike `max`.
+                *value = if *value > 0.0 { *value } else { 0.0 };
+            }
+        }
         Activation::Gelu => {
             for value in &mut values {
                 *value = if K::FUSED { math::gelu::<true>(*value) } else { math::gelu::<false>(*value) };
@@ -171,19 +260,20 @@ pub(super) fn product<K: Kernel>(
     activation: Activation,
     out: &mut [f32],
 ) {
-    let mut cells = vec![K::Cell::default(); K::ROWS * weights.padded];
-    let mut sums = Sums([[0.0; COLUMNS]; 32]);
+    let source = Rounding::of::<K>(source);
+    let mut block = Rows::new::<K>(weights);
+    let mut sums = Sums([[0.0; COLUMNS]; MOST_ROWS]);
     for row in (0..rows).step_by(K::ROWS) {
         let count = K::ROWS.min(rows - row);
-        source.load::<K>(row, count, weights, &mut cells);
-        store::<K>(&cells, (row, count), weights, activation, None, out, &mut sums);
+        source.load::<K>(row, count, weights, &mut block);
+        store::<K>(&block, (row, count), weights, activation, None, out, &mut sums);
     }
 }
 
 /// One block of rows times all panels, into rows of floats.
 #[inline(always)]
 fn store<K: Kernel>(
-    cells: &[K::Cell],
+    block: &Rows<K::Cell>,
     (row, count): (usize, usize),
     weights: &Weights<K::Cell>,
     activation: Activation,
@@ -192,12 +282,11 @@ fn store<K: Kernel>(
     sums: &mut Sums,
 ) {
     let outputs = weights.outputs;
-    for (panel, cells_of) in weights.panels.chunks_exact(weights.padded * COLUMNS).enumerate() {
-        K::block(cells, weights.padded, cells_of, sums);
-        let column = panel * COLUMNS;
+    for (column, panel) in weights.panels() {
+        K::block(block, weights.padded, &panel, sums);
         let width = COLUMNS.min(outputs - column);
         for (offset, sums) in sums.0.iter().enumerate().take(count) {
-            let mut values = finish::<K>(sums, &weights.bias[column..][..COLUMNS], activation);
+            let mut values = finish::<K>(sums, panel.bias, activation);
             let place = (row + offset) * outputs + column;
             if width < COLUMNS {
                 let before = residual.map_or(&[][..], |residual| &residual[place..][..width]);
@@ -226,22 +315,22 @@ pub(super) fn widen<K: Kernel>(
     residual: bool,
     out: &mut [f32],
 ) {
-    let source = Source::Rows(input);
-    let mut cells = vec![K::Cell::default(); K::ROWS * up.padded];
-    let mut inner = vec![K::Cell::default(); K::ROWS * down.padded];
-    let mut sums = Sums([[0.0; COLUMNS]; 32]);
+    let source = Rounding::Rows(input);
+    let (mut outer, mut inner) = (Rows::new::<K>(up), Rows::new::<K>(down));
+    let mut between = vec![0.0; K::ROWS * down.inputs];
+    let mut sums = Sums([[0.0; COLUMNS]; MOST_ROWS]);
     let residual = residual.then_some(input);
     for row in (0..rows).step_by(K::ROWS) {
         let count = K::ROWS.min(rows - row);
-        source.load::<K>(row, count, up, &mut cells);
-        for (panel, cells_of) in up.panels.chunks_exact(up.padded * COLUMNS).enumerate() {
-            K::block(&cells, up.padded, cells_of, &mut sums);
-            let column = panel * COLUMNS;
-            for (offset, sums) in sums.0.iter().enumerate().take(count) {
-                let values = finish::<K>(sums, &up.bias[column..][..COLUMNS], Activation::Gelu);
-                K::round(&values, &mut inner[offset * down.padded + column..][..COLUMNS]);
+        source.load::<K>(row, count, up, &mut outer);
+        for (column, panel) in up.panels() {
+            K::block(&outer, up.padded, &panel, &mut sums);
+            for (sums, between) in sums.0.iter().zip(between.chunks_exact_mut(down.inputs)).take(count) {
+                let values = finish::<K>(sums, panel.bias, Activation::Gelu);
+                between[column..][..COLUMNS].copy_from_slice(&values);
             }
         }
+        Rounding::Rows(&between).load::<K>(0, count, down, &mut inner);
         store::<K>(&inner, (row, count), down, Activation::None, residual, out, &mut sums);
     }
 }
@@ -249,26 +338,26 @@ pub(super) fn widen<K: Kernel>(
 /// The likeliest output of each row, and by how much its sum exceeds the second one's.
 #[inline(always)]
 pub(super) fn best<K: Kernel>(input: &[f32], rows: usize, weights: &Weights<K::Cell>) -> Vec<(usize, f32)> {
-    let source = Source::Rows(input);
-    let mut cells = vec![K::Cell::default(); K::ROWS * weights.padded];
-    let mut sums = Sums([[0.0; COLUMNS]; 32]);
+    let source = Rounding::Rows(input);
+    let mut block = Rows::new::<K>(weights);
+    let mut sums = Sums([[0.0; COLUMNS]; MOST_ROWS]);
     let mut found = Vec::with_capacity(rows);
     for row in (0..rows).step_by(K::ROWS) {
         let count = K::ROWS.min(rows - row);
-        source.load::<K>(row, count, weights, &mut cells);
-        let mut first = [[f32::MIN; COLUMNS]; 32];
-        let mut second = [[f32::MIN; COLUMNS]; 32];
-        let mut panels = [[0u32; COLUMNS]; 32];
-        for (panel, cells_of) in weights.panels.chunks_exact(weights.padded * COLUMNS).enumerate() {
-            K::block(&cells, weights.padded, cells_of, &mut sums);
-            let bias = &weights.bias[panel * COLUMNS..][..COLUMNS];
+        source.load::<K>(row, count, weights, &mut block);
+        let mut first = [[f32::MIN; COLUMNS]; MOST_ROWS];
+        let mut second = [[f32::MIN; COLUMNS]; MOST_ROWS];
+        let mut columns = [[0u32; COLUMNS]; MOST_ROWS];
+        for (column, panel) in weights.panels() {
+            K::block(&block, weights.padded, &panel, &mut sums);
             for offset in 0..count {
-                let (first, second, panels) = (&mut first[offset], &mut second[offset], &mut panels[offset]);
+                let (first, second, columns) =
+                    (&mut first[offset], &mut second[offset], &mut columns[offset]);
                 for lane in 0..COLUMNS {
-                    let value = sums.0[offset][lane] + bias[lane];
+                    let value = sums.0[offset][lane] + panel.bias[lane];
                     let better = value > first[lane];
                     second[lane] = if better { first[lane] } else { second[lane].max(value) };
-                    panels[lane] = if better { panel as u32 } else { panels[lane] };
+                    columns[lane] = if better { column as u32 } else { columns[lane] };
                     first[lane] = first[lane].max(value);
                 }
             }
@@ -280,7 +369,7 @@ pub(super) fn best<K: Kernel>(input: &[f32], rows: usize, weights: &Weights<K::C
             let others = (0..COLUMNS)
                 .map(|other| if other == lane { second[offset][other] } else { first[offset][other] });
             let next = others.fold(f32::MIN, f32::max);
-            found.push((panels[offset][lane] as usize * COLUMNS + lane, greatest - next));
+            found.push((columns[offset][lane] as usize + lane, greatest - next));
         }
     }
     found
@@ -296,60 +385,70 @@ pub(super) struct Window {
     pub(super) stride: (usize, usize),
 }
 
-/// Slides `window` over a picture of `height` × `width`; what lies outside is zero.
+/// Slides `window` over a picture with an edge of zeros, half a window wide; `across` and `down` are the places of the result.
 #[inline(always)]
 pub(super) fn slide<K: Kernel>(
+    (input, width): (&[f32], usize),
+    (down, across): (usize, usize),
+    window: &Window,
+    out: &mut [f32],
+) {
+    match window.side {
+        (3, 3) => slide_sides::<K, 3, 3>(input, width, (down, across), window, out),
+        (1, 7) => slide_sides::<K, 1, 7>(input, width, (down, across), window, out),
+        (7, 7) => slide_sides::<K, 7, 7>(input, width, (down, across), window, out),
+        side => unreachable!("no layer has windows of {side:?}"),
+    }
+}
+
+/// [`slide`] with the sides known when it is compiled.
+#[inline(always)]
+fn slide_sides<K: Kernel, const TALL: usize, const WIDE: usize>(
     input: &[f32],
-    (height, width): (usize, usize),
+    width: usize,
+    (down, across): (usize, usize),
     window: &Window,
     out: &mut [f32],
 ) {
     let channels = window.bias.len();
-    let (tall, wide) = window.side;
-    let (down, across) = (height.div_ceil(window.stride.0), width.div_ceil(window.stride.1));
     for y in 0..down {
-        let top = (y * window.stride.0).wrapping_sub(tall / 2) as isize;
         for x in 0..across {
-            let left = (x * window.stride.1).wrapping_sub(wide / 2) as isize;
-            let rows = top.max(0) as usize..((top + tall as isize) as usize).min(height);
-            let columns = left.max(0) as usize..((left + wide as isize) as usize).min(width);
+            let from = (y * window.stride.0 * width + x * window.stride.1) * channels;
+            let lines: [&[f32]; TALL] =
+                std::array::from_fn(|line| &input[from + line * width * channels..][..WIDE * channels]);
             let out = &mut out[(y * across + x) * channels..][..channels];
-            let mut channel = 0;
-            while channel < channels {
-                let lanes = LANES.min(channels - channel);
-                if lanes == LANES {
-                    let mut sums = [0.0; LANES];
-                    sums.copy_from_slice(&window.bias[channel..][..LANES]);
-                    for row in rows.clone() {
-                        for column in columns.clone() {
-                            let tap =
-                                (row as isize - top) as usize * wide + (column as isize - left) as usize;
-                            let weights = &window.taps[tap * channels + channel..][..LANES];
-                            let values = &input[(row * width + column) * channels + channel..][..LANES];
-                            for lane in 0..LANES {
-                                sums[lane] = multiply_add::<K>(values[lane], weights[lane], sums[lane]);
-                            }
-                        }
-                    }
-                    out[channel..][..LANES].copy_from_slice(&sums);
-                } else {
-                    for lane in channel..channels {
-                        let mut sum = window.bias[lane];
-                        for row in rows.clone() {
-                            for column in columns.clone() {
-                                let tap =
-                                    (row as isize - top) as usize * wide + (column as isize - left) as usize;
-                                sum += input[(row * width + column) * channels + lane]
-                                    * window.taps[tap * channels + lane];
-                            }
-                        }
-                        out[lane] = sum;
-                    }
-                }
-                channel += lanes;
+            let whole = channels / LANES * LANES;
+            for channel in (0..whole).step_by(LANES) {
+                slide_lanes::<K, TALL, WIDE, LANES>(&lines, window, channel, out);
+            }
+            for channel in (whole..channels).step_by(FEWER) {
+                slide_lanes::<K, TALL, WIDE, FEWER>(&lines, window, channel, out);
             }
         }
     }
+}
+
+/// Some channels of one place.
+#[inline(always)]
+fn slide_lanes<K: Kernel, const TALL: usize, const WIDE: usize, const COUNT: usize>(
+    lines: &[&[f32]; TALL],
+    window: &Window,
+    channel: usize,
+    out: &mut [f32],
+) {
+    let channels = window.bias.len();
+    let mut sums = [0.0; COUNT];
+    sums.copy_from_slice(&window.bias[channel..][..COUNT]);
+    for (line, taps) in lines.iter().zip(window.taps.chunks_exact(WIDE * channels)) {
+        for column in 0..WIDE {
+            let values = &line[column * channels + channel..][..COUNT];
+            let taps = &taps[column * channels + channel..][..COUNT];
+            for lane in 0..COUNT {
+                sums[lane] = multiply_add::<K>(values[lane], taps[lane], sums[lane]);
+            }
+        }
+    }
+    out[channel..][..COUNT].copy_from_slice(&sums);
 }
 
 /// Attention of `length` rows of queries, keys and values side by side, `width` of each, over `heads` heads.

@@ -60,6 +60,22 @@ impl Picture {
         self.rows(0..self.height)
     }
 
+    /// With zeros around it: so many rows above and below, and so many places on either side.
+    fn edged(&self, above: usize, beside: usize) -> Self {
+        let mut out = Self::new(self.height + 2 * above, self.width + 2 * beside, self.channels);
+        let (edge, line) = (beside * self.channels, self.width * self.channels);
+        let (top, rest) = out.values.split_at_mut(above * out.width * self.channels);
+        top.fill(0.0);
+        let mut rows = rest.chunks_exact_mut(out.width * self.channels);
+        for (values, row) in self.values.chunks_exact(line).zip(rows.by_ref()) {
+            row[..edge].fill(0.0);
+            row[edge..edge + line].copy_from_slice(values);
+            row[edge + line..].fill(0.0);
+        }
+        rows.for_each(|row| row.fill(0.0));
+        out
+    }
+
     fn places(&self) -> usize {
         self.height * self.width
     }
@@ -233,7 +249,8 @@ fn window(stream: &mut Stream<'_>, channels: usize, side: (usize, usize), stride
 fn slide<K: Ops>(window: &Window, input: &Picture) -> Picture {
     let (height, width) = (input.height.div_ceil(window.stride.0), input.width.div_ceil(window.stride.1));
     let mut out = Picture::new(height, width, input.channels);
-    K::slide(&input.values, (input.height, input.width), window, &mut out.values);
+    let edged = input.edged(window.side.0 / 2, window.side.1 / 2);
+    K::slide((&edged.values, edged.width), (height, width), window, &mut out.values);
     out
 }
 

@@ -64,9 +64,15 @@ pub fn prepare() {
 pub(crate) fn load() -> Box<dyn Networks + Send + Sync> {
     #[cfg(target_arch = "x86_64")]
     {
-        use processors::{Amx, Avx2, Avx512};
+        use processors::{Amx, Avx2, Avx512, AvxVnni, Vnni};
         if Amx::available() {
             return loaded::<Amx>();
+        }
+        if Vnni::available() {
+            return loaded::<Vnni>();
+        }
+        if AvxVnni::available() {
+            return loaded::<AvxVnni>();
         }
         if Avx512::available() {
             return loaded::<Avx512>();

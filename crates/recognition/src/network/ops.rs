@@ -17,7 +17,7 @@ pub(super) trait Ops: Kernel {
     );
     fn widen(input: &[f32], rows: usize, weights: [&Weights<Self::Cell>; 2], residual: bool, out: &mut [f32]);
     fn best(input: &[f32], rows: usize, weights: &Weights<Self::Cell>) -> Vec<(usize, f32)>;
-    fn slide(input: &[f32], size: (usize, usize), window: &Window, out: &mut [f32]);
+    fn slide(input: (&[f32], usize), size: (usize, usize), window: &Window, out: &mut [f32]);
     fn attend(joined: &[f32], length: usize, width: usize, heads: usize, out: &mut [f32]);
 }
 
@@ -92,9 +92,9 @@ macro_rules! compiled {
                 }
             }
 
-            fn slide(input: &[f32], size: (usize, usize), window: &Window, out: &mut [f32]) {
+            fn slide(input: (&[f32], usize), size: (usize, usize), window: &Window, out: &mut [f32]) {
                 $(#[$features])?
-                fn run(input: &[f32], size: (usize, usize), window: &Window, out: &mut [f32]) {
+                fn run(input: (&[f32], usize), size: (usize, usize), window: &Window, out: &mut [f32]) {
                     kernels::slide::<$kernel>(input, size, window, out);
                 }
                 // SAFETY: as above.
@@ -123,11 +123,13 @@ compiled!(Portable, , ());
 
 #[cfg(target_arch = "x86_64")]
 mod intel {
-    use super::super::processors::{Amx, Avx2, Avx512, Tiles};
+    use super::super::processors::{Amx, Avx2, Avx512, AvxVnni, Tiles, Vnni};
     use super::*;
 
     compiled!(Avx2, #[target_feature(enable = "avx2,fma")], ());
     compiled!(Avx512, #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx2,fma")], ());
+    compiled!(Vnni, #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni,avx2,fma")], ());
+    compiled!(AvxVnni, #[target_feature(enable = "avxvnni,avx2,fma")], ());
     compiled!(
         Amx,
         #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512bf16,avx2,fma")],
