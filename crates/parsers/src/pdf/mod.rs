@@ -1,8 +1,8 @@
 //! PDF: characters through the `hayro` interpreter, put in reading order by our own layout.
 //!
 //! Layout, in reading order: `ink` (characters) → `segments` → `grid` (ruled tables) → `columns` (blocks) → `lines` (with `bidi`) →
-//! `running` (headers and footers go) → `markup` (with `tables`). `rescue` is for pages that come out blank or garbled, `scanned` lays
-//! out what was recognised in pictures.
+//! `running` (headers and footers go) → `markup` (with `tables`). `rescue` is for pages that come out blank, garbled or as no language
+//! (`likely`), `scanned` lays out what was recognised in pictures.
 
 mod annotations;
 mod bidi;
@@ -10,6 +10,7 @@ mod columns;
 mod grid;
 mod ink;
 mod labels;
+mod likely;
 mod lines;
 mod markup;
 mod rescue;
@@ -160,6 +161,8 @@ struct Draft {
     replacement: Option<DocumentPage>,
     characters: usize,
     garbled: bool,
+    /// The text of the page, where it reads like no language.
+    unlikely: Option<String>,
     /// Whether a picture fills the page.
     scanned: bool,
     /// Whether anything at all is drawn.
@@ -171,12 +174,14 @@ fn draft(page: &Page<'_>, reading: Reading) -> (Sheet, Draft) {
     let (width, height) = page.render_dimensions();
     let lines = layout(&ink);
     let characters = lines.iter().map(|line| line.text.chars().filter(|c| !c.is_whitespace()).count()).sum();
+    let text: String = lines.iter().flat_map(|line| [line.text.as_str(), "\n"]).collect();
     let draft = Draft {
         warnings: warning.into_iter().collect(),
         additions: annotations::blocks(page),
         replacement: None,
         characters,
         garbled: characters + ink.missing > 0 && rescue::is_garbled(&ink.text, ink.missing),
+        unlikely: (likely::is_likely(&text) == Some(false)).then_some(text),
         scanned: ink.pictures > PICTURE_SHARE * f64::from(width) * f64::from(height),
         drawn: ink.paths > 0 || ink.missing > 0,
     };
@@ -225,6 +230,15 @@ impl Draft {
                 self.replacement = Some(pages::page("", &text, 0));
                 return;
             }
+        }
+        if let Some(text) = self.unlikely.take().filter(|_| !self.garbled) {
+            if let Some(page) = rescue.seen_otherwise(page, settings, &text) {
+                self.warnings.push(
+                    "the text that this page carries is not what it shows; its picture was read".into(),
+                );
+                self.replacement = Some(page);
+            }
+            return;
         }
         let scanned = self.scanned && self.characters < FEW_CHARACTERS;
         if !(scanned || self.garbled || blank && self.drawn) {

@@ -12,6 +12,7 @@ use hayro_interpret::InterpreterSettings;
 use hayro_interpret::hayro_syntax::page::Page;
 use recognition::Gray;
 
+use super::likely;
 use super::scanned::recognised_page;
 use crate::ocr::{self, Unread};
 use crate::programs::{bounded_output, installed};
@@ -23,6 +24,8 @@ const DOTS_PER_INCH: f32 = 200.0;
 const MOST_FAILURES: u32 = 2;
 /// Pages given to `pdftotext`, because each run reads the whole file again.
 const MOST_OPINIONS: u32 = 60;
+/// Pages whose text is compared with their picture for nothing; then a file is taken at its word.
+const MOST_COMPARED: u32 = 2;
 /// Seconds one of its runs may take.
 const OPINION_SECONDS: u64 = 10;
 /// Bytes of one page's text.
@@ -36,11 +39,13 @@ pub(super) struct Rescue<'a> {
     /// Pages whose recognition failed; after some, the file is not worth the time.
     failures: u32,
     opinions: u32,
+    /// How often the text of a page was compared with what it shows, for nothing.
+    compared: u32,
 }
 
 impl<'a> Rescue<'a> {
     pub(super) fn new(bytes: &'a [u8], job: &Job<'a>) -> Self {
-        Self { limits: job.limits, bytes, recognised: job.recognised, failures: 0, opinions: 0 }
+        Self { limits: job.limits, bytes, recognised: job.recognised, failures: 0, opinions: 0, compared: 0 }
     }
 
     /// Recognises the text in the picture of a page.
@@ -75,6 +80,25 @@ impl<'a> Rescue<'a> {
                 Err(why)
             }
         }
+    }
+
+    /// What a page shows, where that is a language and the text that the page carries is not: fonts can tell wrong letters. Code and
+    /// lists of names read like no language either, so that a file for which it was no use is not asked again.
+    pub(super) fn seen_otherwise<'p>(
+        &mut self,
+        page: &'p Page<'p>,
+        settings: &InterpreterSettings,
+        told: &str,
+    ) -> Option<DocumentPage> {
+        if self.limits.ocr.here() != Ocr::BuiltIn || self.compared >= MOST_COMPARED {
+            return None;
+        }
+        let seen = self.recognise(page, settings).ok()?;
+        if likely::is_likely(&seen.text) == Some(true) && !likely::agree(&seen.text, told) {
+            return Some(seen);
+        }
+        self.compared += 1;
+        None
     }
 
     /// What `pdftotext` reads on a page, where it is installed.

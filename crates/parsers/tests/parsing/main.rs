@@ -48,8 +48,15 @@ fn docx(body: &str) -> Vec<u8> {
 
 /// A PDF whose pages show these lines.
 fn pdf(pages: &[&[&str]]) -> Vec<u8> {
+    pdf_telling(pages, "")
+}
+
+/// The same, with a table that says which letters the codes of its font are.
+fn pdf_telling(pages: &[&[&str]], letters: &str) -> Vec<u8> {
     let mut objects = vec!["<< /Type /Catalog /Pages 2 0 R >>".to_owned(), String::new()];
-    objects.push("<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>".to_owned());
+    let table = if letters.is_empty() { "" } else { "/ToUnicode 4 0 R" };
+    objects.push(format!("<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica {table} >>"));
+    objects.push(format!("<< /Length {} >>\nstream\n{letters}\nendstream", letters.len()));
     let mut kids = String::new();
     for lines in pages {
         let mut content = "BT /F1 12 Tf 14 TL 72 720 Td".to_owned();

@@ -2,7 +2,9 @@
 
 use engine::seams::parser::FailureKind;
 
-use crate::{docx, package, pdf, read};
+use parsers::{Limits, parse_bytes};
+
+use crate::{alone, docx, package, pdf, pdf_telling, read};
 
 #[test]
 fn a_word_document_keeps_its_structure_and_pages() {
@@ -67,6 +69,47 @@ fn a_pdf_gives_its_pages_and_joins_divided_words() {
     assert!(document.pages[0].text.ends_with("ends in a divided word."), "{}", document.pages[0].text);
     assert_eq!((document.pages[1].label.as_str(), document.pages[1].text.as_str()), ("2", "Second page"));
     assert_eq!(document.pages[2].warnings, ["this page is blank"]);
+}
+
+/// Lines of prose; what reads like no language is told by words that are missing.
+const PROSE: [&str; 6] = [
+    "The machine is delivered with a filter that has to be cleaned",
+    "once a month. Open the cover at the back, take out the filter",
+    "and rinse it with cold water, but never with soap. Let it dry",
+    "for an hour before you put it in again. If the light goes on,",
+    "the filter is not in its place. Do not use the machine when it",
+    "is wet, and keep it away from the window and from all heaters.",
+];
+
+#[test]
+fn a_page_that_carries_other_letters_than_it_shows_is_read_from_its_picture() {
+    // Each letter is told to be the next one.
+    let letters = "begincmap 1 begincodespacerange <00> <ff> endcodespacerange \
+        2 beginbfrange <20> <40> <0020> <41> <7a> <0042> endbfrange endcmap";
+    let recognising = Limits { ocr: parsers::Ocr::BuiltIn, ..alone() };
+    let parse = |file: Vec<u8>, limits: &Limits| {
+        parse_bytes(file, "x.pdf", limits, &|_, _| {}).expect("a document").pages.remove(0)
+    };
+    let page = parse(pdf_telling(&[&PROSE], letters), &recognising);
+    assert!(page.ocr && page.text.contains("rinse it with cold water"), "{}", page.text);
+    assert!(page.warnings[0].contains("not what it shows"), "{:?}", page.warnings);
+    let as_told = parse(pdf_telling(&[&PROSE], letters), &alone());
+    assert!(!as_told.ocr && as_told.text.contains("sjotf ju xjui dpme xbufs"), "{}", as_told.text);
+}
+
+#[test]
+fn a_page_of_names_is_taken_at_its_word() {
+    let names: Vec<String> = (0..12)
+        .map(|nth: u8| {
+            let letter = char::from(b'a' + nth);
+            format!("Zuk{letter}rov Mbek{letter} Trlj{letter} Vrhovec{letter} Krstoj{letter}")
+        })
+        .collect();
+    let lines: Vec<&str> = names.iter().map(String::as_str).collect();
+    let recognising = Limits { ocr: parsers::Ocr::BuiltIn, ..alone() };
+    let document = parse_bytes(pdf(&[&lines]), "x.pdf", &recognising, &|_, _| {}).expect("a document");
+    assert!(!document.pages[0].ocr && document.pages[0].warnings.is_empty());
+    assert!(document.pages[0].text.contains("Vrhovecc"), "{}", document.pages[0].text);
 }
 
 #[test]
