@@ -83,7 +83,7 @@ impl<'a> Rescue<'a> {
     }
 
     /// What a page shows, where that is a language and the text that the page carries is not: fonts can tell wrong letters. Code and
-    /// lists of names read like no language either, so that a file for which it was no use is not asked again.
+    /// lists of names read like no language either, so that a file is taken at its word once both say the same, or where pictures tell nothing.
     pub(super) fn seen_otherwise<'p>(
         &mut self,
         page: &'p Page<'p>,
@@ -94,7 +94,11 @@ impl<'a> Rescue<'a> {
             return None;
         }
         let seen = self.recognise(page, settings).ok()?;
-        if likely::is_likely(&seen.text) == Some(true) && !likely::agree(&seen.text, told) {
+        if likely::agree(&seen.text, told) {
+            self.compared = MOST_COMPARED;
+            return None;
+        }
+        if likely::is_likely(&seen.text) == Some(true) {
             return Some(seen);
         }
         self.compared += 1;
