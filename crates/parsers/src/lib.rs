@@ -6,6 +6,7 @@
 //! - `drawing`: pages as they look.
 //! - `placing`: text that knows where on the page its words stand, for kinds whose pages have a look of their own.
 //! - `office`: what the readers of Office files share.
+//! - `embedded`: the text in pictures that stand in documents; `likely` tells sentences from labels and noise.
 //! - `ocr`: what pictures and scanned pages say, by networks of our own or by `tesseract`.
 //! - [`child`]: runs [`parse`] in a child process, which the parent watches and the kernel limits.
 
@@ -16,10 +17,12 @@ mod delimited;
 mod docx;
 mod drawing;
 mod email;
+mod embedded;
 mod epub;
 mod failure;
 mod html;
 pub mod kind;
+mod likely;
 mod limits;
 mod markdown;
 mod math;

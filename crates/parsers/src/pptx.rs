@@ -1,4 +1,4 @@
-//! `PowerPoint` presentations: one slide is one page, with its tables, charts, notes and comments.
+//! `PowerPoint` presentations: one slide is one page, with its tables, charts, the text of its pictures, notes and comments.
 
 use std::collections::HashMap;
 
@@ -6,6 +6,7 @@ use engine::document::Page;
 use engine::seams::parser::ParseFailure;
 
 use crate::blocks::{self, Block, Marker, Table};
+use crate::embedded::Pictures;
 use crate::office::charts;
 use crate::office::comments::comment_block;
 use crate::office::package::Package;
@@ -27,9 +28,10 @@ pub(crate) fn parse(bytes: &[u8], job: &Job<'_>) -> Result<Parsed, ParseFailure>
     let slides = slides(&xml::parse(&presentation), &links);
     let total = u32::try_from(slides.len()).ok();
     let mut pages = Vec::new();
+    let mut pictures = Pictures::new(job);
     for (slide, done) in slides.iter().zip(1u32..) {
         pages.push(match package.read(slide)? {
-            Some(xml) => page(&mut package, slide, &xml, &authors)?,
+            Some(xml) => page(&mut package, slide, &xml, &authors, &mut pictures)?,
             None => {
                 let mut page = pages::page("", "", 0);
                 page.warnings.push("the slide is missing from the file".into());
@@ -73,10 +75,11 @@ fn page(
     part: &str,
     xml: &[u8],
     authors: &HashMap<String, String>,
+    pictures: &mut Pictures<'_>,
 ) -> Result<Page, ParseFailure> {
     let links = relationships(package, part)?;
     let root = xml::parse(xml);
-    let mut slide = Slide { package, links: &links, blocks: Vec::new(), title: None };
+    let mut slide = Slide { package, links: &links, pictures, blocks: Vec::new(), title: None };
     if let Some(tree) = root.find("spTree") {
         slide.shapes(tree)?;
     }
@@ -108,19 +111,21 @@ fn page(
     Ok(pages::page(&title.unwrap_or_default(), &text, u32::try_from(tables).unwrap_or(u32::MAX)))
 }
 
-struct Slide<'a, 'b> {
+struct Slide<'a, 'b, 'c> {
     package: &'a mut Package<'b>,
     links: &'a [Relationship],
+    pictures: &'a mut Pictures<'c>,
     blocks: Vec<Block>,
     title: Option<String>,
 }
 
-impl Slide<'_, '_> {
+impl Slide<'_, '_, '_> {
     fn shapes(&mut self, node: &Node) -> Result<(), ParseFailure> {
         for shape in node.nodes() {
             match shape.name.as_str() {
                 "sp" => self.shape(shape),
                 "graphicFrame" => self.graphic(shape)?,
+                "pic" => self.picture(shape),
                 "grpSp" => self.shapes(shape)?,
                 "AlternateContent" => {
                     let choice = shape.child("Choice").filter(|choice| !choice.children.is_empty());
@@ -169,6 +174,14 @@ impl Slide<'_, '_> {
             }
         }
         Ok(())
+    }
+
+    fn picture(&mut self, shape: &Node) {
+        let id =
+            shape.find("blip").and_then(|blip| blip.attribute("r:embed").or_else(|| blip.attribute("embed")));
+        if let Some(part) = self.target(id) {
+            self.blocks.extend(self.pictures.blocks(self.package, &part));
+        }
     }
 
     fn target(&self, id: Option<&str>) -> Option<String> {

@@ -7,22 +7,24 @@ use engine::seams::parser::ParseFailure;
 use super::numbering::{Numbered, Numbering};
 use super::styles::{Styles, Wear};
 use crate::blocks::{Block, Marker, Table};
+use crate::embedded::Pictures;
 use crate::office::charts;
 use crate::office::package::Package;
 use crate::office::relationships::Relationship;
 use crate::xml::{self, Node};
-use crate::{clean, math};
+use crate::{Job, clean, math};
 
 /// Stands for a page break inside a paragraph until it is split; no document text may hold it.
 const PAGE_BREAK: char = '\u{c}';
 
-/// What a body refers to: styles, lists, notes and charts.
+/// What a body refers to: styles, lists, notes, charts and pictures.
 #[derive(Default)]
 pub(super) struct Sources {
     styles: Styles,
     numbering: Numbering,
     notes: HashMap<(NoteKind, String), String>,
     charts: HashMap<String, Vec<Block>>,
+    pictures: HashMap<String, Vec<Block>>,
 }
 
 /// Footnotes and endnotes count separately.
@@ -66,6 +68,14 @@ impl Sources {
             }
         }
         Ok(sources)
+    }
+
+    /// Reads what the pictures of the body say.
+    pub(super) fn read_pictures(&mut self, package: &mut Package<'_>, links: &[Relationship], job: &Job<'_>) {
+        let mut pictures = Pictures::new(job);
+        for link in links.iter().filter(|link| link.kind == "image") {
+            self.pictures.insert(link.id.clone(), pictures.blocks(package, &link.target));
+        }
     }
 }
 
@@ -246,6 +256,11 @@ impl<'a> Body<'a> {
                     .or_else(|| node.attribute("id"))
                     .and_then(|id| self.sources.charts.get(id));
                 inline.boxes.extend(chart.into_iter().flatten().cloned());
+            }
+            "blip" | "imagedata" => {
+                let ids = ["r:embed", "embed", "r:id", "id"];
+                let picture = ids.iter().find_map(|id| self.sources.pictures.get(node.attribute(id)?));
+                inline.boxes.extend(picture.into_iter().flatten().cloned());
             }
             "checkBox" => inline.checkbox = Some(ticked(node)),
             "ruby" => {

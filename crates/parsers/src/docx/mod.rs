@@ -1,4 +1,4 @@
-//! Word documents: paragraphs, lists, tables, notes, text boxes, comments and equations in reading order.
+//! Word documents: paragraphs, lists, tables, notes, text boxes, comments, equations and the text of pictures in reading order.
 
 mod body;
 mod numbering;
@@ -24,17 +24,20 @@ pub(crate) fn parse(bytes: &[u8], job: &Job<'_>) -> Result<Parsed, ParseFailure>
     let Some(document) = package.read(&main)? else {
         return Err(failure::damaged("the Word document has no text part; open and save it again in Word"));
     };
-    let sources = Sources::read(&mut package, &links)?;
+    let mut sources = Sources::read(&mut package, &links)?;
+    let mut blocks = margins(&mut package, &links, "header", &sources)?;
+    let mut after = margins(&mut package, &links, "footer", &sources)?;
+    after.extend(comments(&mut package, &links, &sources)?);
+    // Only now, because the other parts name their own pictures alike.
+    sources.read_pictures(&mut package, &links, job);
     let mut body = Body::new(&sources);
     xml::each_child(&document, "body", |node| {
         body.block(&node);
         ControlFlow::Continue(())
     });
     drop(document);
-    let mut blocks = margins(&mut package, &links, "header", &sources)?;
     blocks.extend(body.finish());
-    blocks.extend(margins(&mut package, &links, "footer", &sources)?);
-    blocks.extend(comments(&mut package, &links, &sources)?);
+    blocks.extend(after);
     Ok(Parsed { title: title(&mut package), pages: pages::paginate(&blocks), warnings: Vec::new() })
 }
 

@@ -57,6 +57,14 @@ impl<'a> Package<'a> {
         Ok(Some(bytes))
     }
 
+    /// Reads a part that is worth reading only if it has at most so many bytes, which do not count: pictures are not inflated much.
+    pub(crate) fn read_aside(&mut self, name: &str, most: u64) -> Option<Vec<u8>> {
+        let part = self.archive.by_name(name.trim_start_matches('/')).ok()?;
+        let mut bytes = Vec::new();
+        part.take(most + 1).read_to_end(&mut bytes).ok()?;
+        (bytes.len() as u64 <= most).then_some(bytes)
+    }
+
     /// Reads one part as text; damaged bytes become replacement characters.
     pub(crate) fn read_text(&mut self, name: &str) -> Result<Option<String>, ParseFailure> {
         Ok(self.read(name)?.map(|bytes| crate::text::decode(&bytes).text))

@@ -2,7 +2,7 @@
 //!
 //! Layout, in reading order: `ink` (characters) → `segments` → `grid` (ruled tables) → `columns` (blocks) → `lines` (with `bidi`) →
 //! `running` (headers and footers go) → `markup` (with `tables`). `rescue` is for pages that come out blank, garbled or as no language
-//! (`likely`), `scanned` lays out what was recognised in pictures.
+//! (`crate::likely`), `scanned` lays out what was recognised in pictures.
 
 mod annotations;
 mod bidi;
@@ -10,7 +10,6 @@ mod columns;
 mod grid;
 mod ink;
 mod labels;
-mod likely;
 mod lines;
 mod markup;
 mod rescue;
@@ -32,7 +31,7 @@ use hayro_interpret::util::TransformExt;
 use hayro_interpret::{Context, InterpreterCache, InterpreterSettings, interpret_page};
 
 use crate::limits::LONGEST_SIDE;
-use crate::{Job, Limits, Parsed, blocks, failure, pages};
+use crate::{Job, Limits, Parsed, blocks, failure, likely, pages};
 
 use ink::{Collector, Ink, Rescued, TooMuch};
 use lines::Line;

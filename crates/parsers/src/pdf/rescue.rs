@@ -12,11 +12,10 @@ use hayro_interpret::InterpreterSettings;
 use hayro_interpret::hayro_syntax::page::Page;
 use recognition::Gray;
 
-use super::likely;
 use super::scanned::recognised_page;
 use crate::ocr::{self, Unread};
 use crate::programs::{bounded_output, installed};
-use crate::{Job, Limits, Ocr, clean};
+use crate::{Job, Limits, Ocr, clean, likely};
 
 /// Text recognition reads ordinary print well from here on; more takes longer than it gains.
 const DOTS_PER_INCH: f32 = 200.0;

@@ -23,7 +23,26 @@ static FUNCTION_WORDS: LazyLock<HashMap<&str, u32>> = LazyLock::new(|| {
 });
 
 /// Whether a text reads like one of the languages; `None` where it has too few words in Latin letters to tell.
-pub(super) fn is_likely(text: &str) -> Option<bool> {
+pub(crate) fn is_likely(text: &str) -> Option<bool> {
+    let (function, all) = function_words(text);
+    (all >= FEWEST_WORDS).then_some(function * ONE_IN >= all)
+}
+
+/// Whether a text, which may be short, is sentences rather than labels: their words, or letters of scripts that need none.
+pub(crate) fn has_sentences(text: &str) -> bool {
+    const FEWEST_WORDS: usize = 6;
+    const ONE_IN: usize = 5;
+    const FEWEST_LETTERS: usize = 20;
+    let (function, all) = function_words(text);
+    let others = text
+        .chars()
+        .filter(|letter| matches!(letter, '\u{3040}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}'))
+        .count();
+    all >= FEWEST_WORDS && function * ONE_IN >= all || others >= FEWEST_LETTERS
+}
+
+/// How many words are function words of the language that has the most of them, and how many there are in Latin letters.
+fn function_words(text: &str) -> (usize, usize) {
     let mut found = [0usize; LANGUAGES.len()];
     let mut all = 0;
     for word in words(text).filter(|word| word.chars().any(is_latin)) {
@@ -33,12 +52,11 @@ pub(super) fn is_likely(text: &str) -> Option<bool> {
             *found += usize::from(languages & 1 << language != 0);
         }
     }
-    let most = found.into_iter().max().unwrap_or_default();
-    (all >= FEWEST_WORDS).then_some(most * ONE_IN >= all)
+    (found.into_iter().max().unwrap_or_default(), all)
 }
 
 /// Whether two readings of a page have at least half of the words of the first in common.
-pub(super) fn agree(seen: &str, told: &str) -> bool {
+pub(crate) fn agree(seen: &str, told: &str) -> bool {
     let mut left: HashMap<String, usize> = HashMap::new();
     for word in words(told) {
         *left.entry(word).or_default() += 1;
@@ -94,6 +112,16 @@ mod tests {
     fn little_text_and_other_scripts_tell_nothing() {
         assert_eq!(is_likely("Invoice 4711"), None);
         assert_eq!(is_likely(&"Машина поставляется с фильтром ".repeat(20)), None);
+    }
+
+    #[test]
+    fn sentences_are_told_from_labels() {
+        assert!(has_sentences("The spare key is kept behind the blue door"));
+        assert!(has_sentences("備用鑰匙放在藍色的門後面請不要告訴任何人謝謝您的合作"));
+        assert!(!has_sentences(
+            "Torque - Speed Curve Power Efficiency Current 3.60 Torque in-lbs Speed - rpm"
+        ));
+        assert!(!has_sentences("Contoso Ltd"));
     }
 
     #[test]
