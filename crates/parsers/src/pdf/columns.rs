@@ -63,14 +63,25 @@ fn are_columns(segments: &[Segment], gutter: Gap, size: f32) -> bool {
     const FEWEST_LINES: usize = 3;
     /// Shorter lines than this are cells or labels.
     const SHORTEST_LINE: usize = 18;
+    /// Where one of so many lines has figures that stand by themselves, they are those of a table.
+    const FIGURES: usize = 3;
     let is_left = |segment: &&Segment| (segment.left + segment.right) / 2.0 < gutter.middle;
     let column = |left: bool| {
         let side: Vec<&Segment> = segments.iter().filter(|segment| is_left(segment) == left).collect();
         let lines = line_count(&side, size);
         let characters: usize = side.iter().map(|segment| segment.text.chars().count()).sum();
-        lines >= FEWEST_LINES && characters / lines.max(1) >= SHORTEST_LINE
+        let figures: Vec<&Segment> =
+            side.iter().filter(|segment| is_figures(&segment.text)).copied().collect();
+        lines >= FEWEST_LINES
+            && characters / lines.max(1) >= SHORTEST_LINE
+            && line_count(&figures, size) * FIGURES < lines
     };
     column(true) && column(false)
+}
+
+/// Whether a segment is one number, or several.
+pub(super) fn is_figures(text: &str) -> bool {
+    text.chars().any(|character| character.is_ascii_digit()) && !text.chars().any(char::is_alphabetic)
 }
 
 fn line_count(segments: &[&Segment], size: f32) -> usize {
@@ -118,6 +129,7 @@ mod tests {
             size: 10.0,
             direction: 0,
             angle: 0.0,
+            weight: Default::default(),
             table: None,
         }
     }

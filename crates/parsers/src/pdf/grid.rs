@@ -5,6 +5,7 @@
 
 use std::rc::Rc;
 
+use super::columns::is_figures;
 use super::ink::Rule;
 use super::lines::{self, Line};
 use super::segments::{Segment, Span};
@@ -163,8 +164,24 @@ impl Grid {
         }
         let cells: Vec<Vec<Line>> =
             written.into_iter().map(|cell| lines::lines(cell, 0, right_to_left)).collect();
-        outside.push(self.segment(self.rows(&cells, right_to_left)));
+        let rows = self.rows(&cells, right_to_left);
+        if holds_rows(&rows) || is_stacked(&rows) && self.has_labels(&outside) {
+            outside.extend(original);
+            return outside;
+        }
+        outside.push(self.segment(rows));
         outside
+    }
+
+    /// Whether text stands to the left of the grid, on the height of most of its rows.
+    fn has_labels(&self, outside: &[Segment]) -> bool {
+        let (top, bottom) = (self.ys[0], self.ys[self.ys.len() - 1]);
+        let beside = |segment: &&Segment| {
+            segment.direction == 0
+                && segment.right <= self.xs[0] + NEAR
+                && (top..bottom).contains(&(segment.base - 0.3 * segment.size))
+        };
+        outside.iter().filter(beside).count() * 2 >= self.ys.len() - 1
     }
 
     /// The rows of the table. What spans fields of the header stands in all of them; other cells stand where they begin.
@@ -209,6 +226,7 @@ impl Grid {
             size,
             direction: 0,
             angle: 0.0,
+            weight: Default::default(),
             table: Some(Rc::new(Ruled { rows })),
         }
     }
@@ -259,6 +277,21 @@ fn is_table(written: &[Vec<Segment>], cells: &[usize], columns: usize) -> bool {
         && filled.len() * 4 >= all
         && filled.iter().all(|(_, length)| *length <= LONGEST_CELL)
         && characters <= USUAL_CELL * filled.len()
+}
+
+/// Whether cells hold rows of cells themselves: what is drawn are the edges of a whole table, or lines under its sums.
+fn holds_rows(rows: &[Vec<Vec<Line>>]) -> bool {
+    /// Lines of text with a number behind a wide gap.
+    const FEWEST: usize = 2;
+    let parted = |line: &&Line| {
+        line.cells.len() > 1 && line.cells.iter().skip(1).any(|cell| is_figures(line.cell(cell)))
+    };
+    rows.iter().flatten().flatten().filter(parted).count() >= FEWEST
+}
+
+/// Whether a cell has several numbers below each other.
+fn is_stacked(rows: &[Vec<Vec<Line>>]) -> bool {
+    rows.iter().flatten().any(|cell| cell.len() > 1 && cell.iter().all(|line| is_figures(&line.text)))
 }
 
 /// A segment cut where a column begins between two of its words.
@@ -369,6 +402,7 @@ mod tests {
             size: 10.0,
             direction: 0,
             angle: 0.0,
+            weight: Default::default(),
             table: None,
         }
     }

@@ -26,6 +26,31 @@ pub(super) struct Glyph {
     pub(super) size: f32,
     /// The direction of its baseline.
     pub(super) angle: f32,
+    pub(super) weight: Weight,
+}
+
+/// How bold letters are: what share of the room they take is ink.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Weight {
+    ink: f32,
+    room: f32,
+}
+
+impl Weight {
+    pub(super) fn add(&mut self, other: Weight) {
+        self.ink += other.ink;
+        self.room += other.room;
+    }
+
+    /// `None` where no letter was drawn from an outline.
+    pub(super) fn share(self) -> Option<f32> {
+        (self.room > 0.0).then(|| self.ink / self.room)
+    }
+
+    #[cfg(test)]
+    pub(super) fn of(share: f32) -> Self {
+        Weight { ink: share, room: 1.0 }
+    }
 }
 
 /// All that was drawn on one page.
@@ -58,8 +83,13 @@ const MOST_RULES: usize = 5_000;
 /// What leaves the interpreter when a page draws more than the limit.
 pub(super) struct TooMuch;
 
-/// Characters that the fonts of a document do not name but their files do: glyph number to character, by font.
-pub(super) type Rescued = HashMap<u128, HashMap<u32, char>>;
+/// What is known of the fonts of a document.
+#[derive(Default)]
+pub(super) struct Fonts {
+    /// Characters that they do not name but their files do: glyph number to character, by font.
+    rescued: HashMap<u128, HashMap<u32, char>>,
+    weights: HashMap<u128, Weight>,
+}
 
 /// What stands for the text of a marked part of the page.
 struct Marked {
@@ -81,16 +111,11 @@ pub(super) struct Collector<'r> {
     bounds: Rect,
     marked: Vec<Marked>,
     starts: Vec<(f32, f32, u32, u32)>,
-    rescued: &'r mut Rescued,
+    fonts: &'r mut Fonts,
 }
 
 impl<'r> Collector<'r> {
-    pub(super) fn new(
-        size: (f64, f64),
-        limit: usize,
-        drop_artifacts: bool,
-        rescued: &'r mut Rescued,
-    ) -> Self {
+    pub(super) fn new(size: (f64, f64), limit: usize, drop_artifacts: bool, fonts: &'r mut Fonts) -> Self {
         // Descenders and crop boxes that cut a little too much.
         const MARGIN: f64 = 8.0;
         let bounds = Rect::new(-MARGIN, -MARGIN, size.0 + MARGIN, size.1 + MARGIN);
@@ -102,7 +127,7 @@ impl<'r> Collector<'r> {
             bounds,
             marked: Vec::new(),
             starts: Vec::new(),
-            rescued,
+            fonts,
         }
     }
 
@@ -121,7 +146,7 @@ impl<'r> Collector<'r> {
         }
         let DrawnGlyph::Outline(outline) = glyph else { return None };
         let font = outline.font_data()?;
-        let map = self.rescued.entry(font.cache_key).or_insert_with(|| {
+        let map = self.fonts.rescued.entry(font.cache_key).or_insert_with(|| {
             let bytes: &[u8] = (*font.data).as_ref();
             match skrifa::FontRef::new(bytes) {
                 Ok(file) => file
@@ -202,6 +227,19 @@ impl<'r> Collector<'r> {
         };
         let (start, end) = (one.min(other) as f32, one.max(other) as f32);
         self.ink.rules.push(Rule { horizontal, at: at as f32, from: start, to: end });
+    }
+
+    fn weight(&mut self, glyph: &DrawnGlyph<'_>, text: std::ops::Range<usize>) -> Weight {
+        let letter = self.ink.text[text].chars().all(char::is_alphabetic);
+        let DrawnGlyph::Outline(outline) = glyph else { return Weight::default() };
+        if !letter {
+            return Weight::default();
+        }
+        *self.fonts.weights.entry(outline.identifier().cache_key()).or_insert_with(|| {
+            let ink = outline.outline().area().abs() as f32;
+            let room = outline.advance_width().unwrap_or_default() * 1000.0;
+            if ink > 0.0 && room > 0.0 { Weight { ink, room } } else { Weight::default() }
+        })
     }
 
     fn push_text(&mut self, glyph: &DrawnGlyph<'_>) -> Option<(u32, u32)> {
@@ -294,7 +332,8 @@ impl<'a> Device<'a> for Collector<'_> {
             let step = if vertical { (0.0, f64::from(size)) } else { (along.x * advance, along.y * advance) };
             let from = (at.x as f32, at.y as f32);
             let to = ((at.x + step.0) as f32, (at.y + step.1) as f32);
-            self.ink.glyphs.push(Glyph { start, end, from, to, size, angle });
+            let weight = self.weight(glyph, start as usize..end as usize);
+            self.ink.glyphs.push(Glyph { start, end, from, to, size, angle, weight });
         }
     }
 

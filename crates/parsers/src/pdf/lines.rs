@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use super::bidi;
 use super::grid::Ruled;
+use super::ink::Weight;
 use super::segments::{Segment, Span};
 
 /// One line of a block.
@@ -26,6 +27,7 @@ pub(super) struct Line {
     pub(super) block: usize,
     /// The direction of the text on the page; 0 for most text.
     pub(super) angle: f32,
+    pub(super) weight: Weight,
     /// Whether the line runs along the page as most text does.
     pub(super) upright: bool,
     /// The table that it stands for.
@@ -136,6 +138,7 @@ fn table_line(segment: Segment, block: usize) -> Line {
         main_base: top,
         block,
         angle: 0.0,
+        weight: Weight::default(),
         upright: true,
         table: segment.table,
     }
@@ -168,6 +171,10 @@ fn line(row: &[Segment], block: usize, right_to_left: bool) -> Option<Line> {
         main_base: main.base,
         block,
         angle: main.angle,
+        weight: row.iter().fold(Weight::default(), |mut sum, segment| {
+            sum.add(segment.weight);
+            sum
+        }),
         upright: row[0].direction == 0,
         table: None,
     })
@@ -268,6 +275,7 @@ pub(super) fn line_of(text: &str, left: f32, right: f32) -> Line {
         main_base: 0.0,
         block: 0,
         angle: 0.0,
+        weight: Weight::default(),
         upright: true,
         table: None,
     }
@@ -288,7 +296,18 @@ mod tests {
         }
         let right = left + 5.0 * text.chars().count() as f32;
         let (base, size, table) = (20.0, 10.0, None);
-        Segment { text: text.into(), words, left, right, base, size, direction: 0, angle: 0.0, table }
+        Segment {
+            text: text.into(),
+            words,
+            left,
+            right,
+            base,
+            size,
+            direction: 0,
+            angle: 0.0,
+            weight: Default::default(),
+            table,
+        }
     }
 
     fn placed(row: &[Segment], right_to_left: bool) -> Vec<(String, f32, f32)> {

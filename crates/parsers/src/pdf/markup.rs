@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::lines::Line;
 use super::running::Sheet;
-use super::tables;
+use super::{figures, tables};
 use crate::blocks::{self, Marker};
 use crate::placing::Placing;
 
@@ -14,11 +14,18 @@ const HEADING: f32 = 1.15;
 /// Longer texts in large letters are no headings: slides, posters, notices.
 const LONGEST_HEADING: usize = 160;
 
+/// Longer lines in bold letters are emphasis, no headings.
+const LONGEST_BOLD: usize = 130;
+/// Letters this much heavier than the body's are bold.
+const BOLD: f32 = 1.2;
+
 /// The size of body text and the sizes of headings above it, for a whole document.
 pub(super) struct Sizes {
     body: f32,
     /// Sizes of headings, the largest first.
     headings: Vec<i32>,
+    /// The share of ink from which letters of the body's size are bold, where few are.
+    bold: Option<f32>,
 }
 
 impl Sizes {
@@ -26,8 +33,9 @@ impl Sizes {
     pub(super) fn measure<'a>(lines: impl Iterator<Item = &'a Line>) -> Self {
         /// Deeper levels than this cannot be told apart by size.
         const LEVELS: usize = 4;
+        let lines: Vec<&Line> = lines.collect();
         let mut counts: std::collections::HashMap<i32, usize> = std::collections::HashMap::new();
-        for line in lines {
+        for line in &lines {
             *counts.entry(half_points(line.size)).or_default() += line.text.len();
         }
         let body = counts.iter().max_by_key(|(size, count)| (**count, -**size)).map_or(20, |(size, _)| *size);
@@ -42,12 +50,13 @@ impl Sizes {
         headings.sort_unstable_by(|a, b| b.cmp(a));
         headings.dedup_by(|a, b| (*a - *b).abs() <= 1);
         headings.truncate(LEVELS);
-        Self { body: body as f32 / 2.0, headings }
+        let bold = bold(lines.iter().filter(|line| (half_points(line.size) - body).abs() <= 1));
+        Self { body: body as f32 / 2.0, headings, bold }
     }
 
     /// For text whose sizes are too rough to tell headings by.
     pub(super) fn without_headings() -> Self {
-        Self { body: f32::MAX, headings: Vec::new() }
+        Self { body: f32::MAX, headings: Vec::new(), bold: None }
     }
 
     fn level(&self, line: &Line) -> Option<u8> {
@@ -61,6 +70,56 @@ impl Sizes {
         let above = self.headings.iter().filter(|heading| **heading > size + 1).count();
         u8::try_from(above + 1).ok()
     }
+
+    fn is_bold(&self, line: &Line) -> bool {
+        let bold = line.weight.share().zip(self.bold).is_some_and(|(share, bold)| share >= bold);
+        bold && line.upright && line.table.is_none() && line.size <= self.body * HEADING
+    }
+
+    /// The level of a heading that is told by its bold letters: below those told by their size.
+    fn bold_level(&self, lines: &[Line], at: usize) -> Option<u8> {
+        /// Lines of one heading.
+        const MOST_LINES: usize = 2;
+        let adjoins = |one: &Line, next: &Line| {
+            let step = next.base - one.base;
+            step > 0.0 && step < 1.5 * next.size.max(one.size)
+        };
+        let line = lines.get(at).filter(|line| self.is_bold(line))?;
+        let above = lines[..at].iter().rev().zip(lines[..at + 1].iter().rev());
+        let first = at - above.take_while(|(one, next)| adjoins(one, next) && self.is_bold(one)).count();
+        let below = lines[at + 1..].iter().zip(&lines[at..]);
+        let last = at + below.take_while(|(next, one)| adjoins(one, next) && self.is_bold(next)).count();
+        let words = |line: &Line| line.text.chars().filter(|character| character.is_alphabetic()).count();
+        let heading = last - first < MOST_LINES
+            && lines[first..=last].iter().all(|line| line.text.chars().count() <= LONGEST_BOLD)
+            && words(line) >= 3
+            && line.cells.len() <= 2
+            && !line.text.ends_with([',', ';']);
+        // Words in bold letters that go on with a paragraph, or that a paragraph goes on with.
+        let within = first.checked_sub(1).is_some_and(|before| {
+            let before = &lines[before];
+            let ended = before.text.ends_with(['.', ':', '!', '?', ')', '”', '"']);
+            before.table.is_none() && adjoins(before, &lines[first]) && !ended && before.right > line.right
+        });
+        let level = u8::try_from(self.headings.len() + 1).unwrap_or(u8::MAX).min(6);
+        (heading && !within).then_some(level)
+    }
+}
+
+/// From which share of ink letters are bold; `None` where many are, or nothing is known.
+fn bold<'a>(body: impl Iterator<Item = &'a &'a Line>) -> Option<f32> {
+    let mut shares: Vec<(f32, usize)> =
+        body.filter_map(|line| Some((line.weight.share()?, line.text.len()))).collect();
+    shares.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+    let total: usize = shares.iter().map(|(_, length)| length).sum();
+    let mut before = 0;
+    let usual = shares.iter().find(|(_, length)| {
+        before += length;
+        before * 2 >= total
+    })?;
+    let bold = usual.0 * BOLD;
+    let emphasised: usize = shares.iter().filter(|(share, _)| *share >= bold).map(|(_, length)| length).sum();
+    (emphasised * 5 < total).then_some(bold)
 }
 
 fn half_points(size: f32) -> i32 {
@@ -127,14 +186,15 @@ fn pieces<'a>(lines: &'a [Line], sizes: &Sizes) -> Vec<Piece<'a>> {
             at += 1;
             continue;
         }
-        if let Some((rows, used)) = tables::table(&lines[at..]) {
+        if let Some((rows, used)) = table(&lines[at..]) {
             pieces.push(Piece::Table(rows));
             at += used;
             continue;
         }
         let line = &lines[at];
         let before = at.checked_sub(1).map(|before| &lines[before]);
-        match (sizes.level(line), before) {
+        let level = sizes.level(line).or_else(|| sizes.bold_level(lines, at));
+        match (level, before) {
             (Some(level), before) => heading(&mut pieces, level, line, before),
             (None, Some(before)) if continues(before, line, &pieces, leading) => {
                 append(&mut pieces, before, line, lines)
@@ -144,6 +204,25 @@ fn pieces<'a>(lines: &'a [Line], sizes: &Sizes) -> Vec<Piece<'a>> {
         at += 1;
     }
     pieces
+}
+
+/// The table that starts with the first line: of figures, or of whatever stands in columns; the one that goes further.
+fn table(lines: &[Line]) -> Option<(tables::Rows<'_>, usize)> {
+    /// Lines that may be taken for a header wrongly.
+    const HEADER: usize = 2;
+    match (tables::table(lines), figures::table(lines)) {
+        (Some(cells), Some(figures)) if cells.1 >= figures.1 && cells.0[0].len() >= figures.0[0].len() => {
+            Some(cells)
+        }
+        (Some(cells), None) => {
+            let further = |start: usize| {
+                let rest = lines.get(start..).and_then(figures::table);
+                rest.is_some_and(|(_, used)| start + used > cells.1)
+            };
+            (1..=HEADER).all(|start| !further(start)).then_some(cells)
+        }
+        (_, figures) => figures,
+    }
 }
 
 /// Writes pieces, each word with its place.
@@ -247,7 +326,7 @@ fn heading<'a>(pieces: &mut Vec<Piece<'a>>, level: u8, line: &'a Line, before: O
     let length = |parts: &[Part<'_>]| parts.iter().map(|part| part.text().len() + 1).sum::<usize>();
     match pieces.last_mut() {
         Some(Piece::Heading(same, parts))
-            if *same == level && adjoins && length(parts) + line.text.len() < LONGEST_HEADING =>
+            if *same == level && adjoins && length(parts) + line.text.len() < 2 * LONGEST_HEADING =>
         {
             join(parts, line, true);
         }
@@ -368,6 +447,7 @@ fn marker(text: &str) -> Option<(Marker, &str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pdf::ink::Weight;
 
     fn line(text: &str, base: f32, size: f32) -> Line {
         let right = 50.0 + text.len() as f32 * 5.0;
@@ -392,6 +472,31 @@ mod tests {
         let expected = "# A title\n\nWords that go on and are divided at the end of the line and so on, to the very end.\n\n\
                         - first point of the list\n2. second point";
         assert_eq!(text(&lines), expected);
+    }
+
+    #[test]
+    fn bold_lines_are_headings_where_few_are() {
+        let bold = |line: Line| Line { weight: Weight::of(0.3), ..line };
+        let mut lines = vec![
+            bold(line("Income taxes", 20.0, 10.0)),
+            line("Words that go on and on until the end of", 40.0, 10.0),
+            bold(line("the line, some of them in bold letters", 52.0, 10.0)),
+            line("and then go on as they did before that.", 64.0, 10.0),
+        ];
+        lines.extend(
+            (0..9).map(|at| {
+                line("More words of another paragraph, to the end.", 90.0 + 12.0 * at as f32, 10.0)
+            }),
+        );
+        for line in lines.iter_mut().filter(|line| line.weight.share().is_none()) {
+            line.weight = Weight::of(0.2);
+        }
+        let text = text(&lines);
+        assert!(
+            text.starts_with("# Income taxes\n\nWords that go on and on until the end of the line, some"),
+            "{text}"
+        );
+        assert_eq!(text.matches('#').count(), 1);
     }
 
     #[test]

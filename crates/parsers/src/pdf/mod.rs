@@ -1,12 +1,13 @@
 //! PDF: characters through the `hayro` interpreter, put in reading order by our own layout.
 //!
 //! Layout, in reading order: `ink` (characters) → `segments` → `grid` (ruled tables) → `columns` (blocks) → `lines` (with `bidi`) →
-//! `running` (headers and footers go) → `markup` (with `tables`). `rescue` is for pages that come out blank, garbled or as no language
-//! (`crate::likely`), `scanned` lays out what was recognised in pictures.
+//! `running` (headers and footers go) → `markup` (with `tables` and `figures`). `rescue` is for pages that come out blank, garbled or
+//! as no language (`crate::likely`), `scanned` lays out what was recognised in pictures.
 
 mod annotations;
 mod bidi;
 mod columns;
+mod figures;
 mod grid;
 mod ink;
 mod labels;
@@ -33,7 +34,7 @@ use hayro_interpret::{Context, InterpreterCache, InterpreterSettings, interpret_
 use crate::limits::LONGEST_SIDE;
 use crate::{Job, Limits, Parsed, blocks, failure, likely, pages};
 
-use ink::{Collector, Ink, Rescued, TooMuch};
+use ink::{Collector, Fonts, Ink, TooMuch};
 use lines::Line;
 use rescue::Rescue;
 use running::Sheet;
@@ -60,7 +61,7 @@ pub(crate) fn parse(bytes: Vec<u8>, job: &Job<'_>) -> Result<Parsed, ParseFailur
     }
     let settings = InterpreterSettings::default();
     let mut rescue = Rescue::new(&bytes, job);
-    let mut rescued = Rescued::new();
+    let mut fonts = Fonts::default();
     let mut sheets = Vec::with_capacity(count);
     let mut drafts = Vec::with_capacity(count);
     let mut cache = InterpreterCache::new();
@@ -68,7 +69,7 @@ pub(crate) fn parse(bytes: Vec<u8>, job: &Job<'_>) -> Result<Parsed, ParseFailur
         if index % PAGES_PER_CACHE == PAGES_PER_CACHE - 1 {
             cache = InterpreterCache::new();
         }
-        let read = read_page(page, &pdf, &cache, &settings, job.limits, &mut rescued);
+        let read = read_page(page, &pdf, &cache, &settings, job.limits, &mut fonts);
         let (sheet, mut draft) = draft(page, read);
         draft.rescue(page, &settings, &mut rescue, u32::try_from(index + 1).unwrap_or(u32::MAX));
         sheets.push(sheet);
@@ -129,13 +130,13 @@ fn read_page<'a>(
     cache: &InterpreterCache<'a>,
     settings: &InterpreterSettings,
     limits: &Limits,
-    rescued: &mut Rescued,
+    fonts: &mut Fonts,
 ) -> Reading {
     let (width, height) = page.render_dimensions();
     let (width, height) = (f64::from(width), f64::from(height));
     // A short document keeps its page headings, declared or not: they may be all it says about itself.
     let long = pdf.pages().len() >= running::FEWEST_PAGES;
-    let mut collector = Collector::new((width, height), limits.glyphs_per_page, long, rescued);
+    let mut collector = Collector::new((width, height), limits.glyphs_per_page, long, fonts);
     let outcome = catch_unwind(AssertUnwindSafe(|| {
         let transform = page.initial_transform(true).to_kurbo();
         let bounds = Rect::new(0.0, 0.0, width, height);

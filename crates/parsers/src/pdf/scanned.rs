@@ -3,6 +3,7 @@
 use engine::document::Page;
 use recognition::Scan;
 
+use super::ink::Weight;
 use super::markup::{self, Sizes};
 use super::running::Sheet;
 use super::segments::{Segment, Span};
@@ -67,6 +68,7 @@ fn segments(line: &recognition::Line) -> Vec<Segment> {
                 size: line.size,
                 direction: i32::from(line.across),
                 angle: line.angle,
+                weight: Weight::default(),
                 table: None,
             }),
         }

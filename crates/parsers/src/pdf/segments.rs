@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::grid::Ruled;
-use super::ink::{Glyph, Ink};
+use super::ink::{Glyph, Ink, Weight};
 
 /// A gap of this share of the font size is a blank. Letters of one word stand closer, blanks of tight lines do not.
 const BLANK: f32 = 0.17;
@@ -33,6 +33,7 @@ pub(super) struct Segment {
     pub(super) direction: i32,
     /// The same, exactly.
     pub(super) angle: f32,
+    pub(super) weight: Weight,
     /// The table that it stands for.
     pub(super) table: Option<Rc<Ruled>>,
 }
@@ -58,10 +59,14 @@ pub(super) fn join(ink: &Ink) -> Vec<Segment> {
                 size: placed.size,
                 direction: (glyph.angle / 0.1).round() as i32,
                 angle: glyph.angle,
+                weight: Weight::default(),
                 table: None,
             };
             segment.push(text, &placed);
             segments.push(segment);
+        }
+        if let Some(segment) = segments.last_mut() {
+            segment.weight.add(glyph.weight);
         }
         last = Some(placed);
     }
@@ -119,9 +124,12 @@ impl Segment {
         if blank {
             self.text.push(' ');
         }
+        // Blanks have whatever size the line's end was given.
+        let visible = !text.trim().is_empty();
+        let first = self.words.is_empty();
         self.push(text, next);
         self.right = self.right.max(next.right);
-        if next.size > self.size {
+        if visible && (first || next.size > self.size) {
             // The larger characters carry the line: a small number before a heading does not set its baseline.
             self.size = next.size;
             self.base = next.base;
