@@ -13,7 +13,7 @@ use super::{
     alike, kind,
     kind::Kind,
     language::Language,
-    named::{Around, Named, has_word, is_short_for},
+    named::{Around, Named, has_word, is_short_for, is_year},
     table::Row,
     units::{self, Unit},
     weights::{BY_VECTOR, JUDGED, JUDGED_ENGLISH, JUDGED_TWO, Known, Rules},
@@ -31,6 +31,8 @@ const CONTEXT: f32 = 0.7;
 const QUANTITY: f32 = 5.0;
 /// What each word of a column's name takes off that the question does not have.
 const BESIDES: f32 = 0.1;
+/// What each year takes off that is not the question's.
+const OTHER_YEAR: f32 = 1.0;
 /// Words in the names of columns that hold numbers of things, not quantities.
 const NAMING: &[&str] = &["id", "nr", "code"];
 /// Names of columns that say nothing of what is in them, as stems.
@@ -338,14 +340,19 @@ impl<'a> Asked<'a> {
         let quantities = alike::of(&words::stem("number"));
         let places = alike::with(&words::stem("location"));
         let meanings = alike::with(&words::stem("meaning"));
+        let dated = self.weighed.iter().any(|word| is_year(&word.stem));
         let worth = |at: usize| {
             let name = self.names(row, at);
             let said: f32 = self.weighed.iter().map(|word| word.weight * word.standing(&name)).sum();
             // "Model 20" is asked for, not "Model 20 Pro".
             let others =
                 name.iter().filter(|stem| !self.weighed.iter().any(|word| word.stem == **stem)).count();
-            let said =
-                if said > 0.0 { (said - BESIDES * others as f32).max(f32::MIN_POSITIVE) } else { said };
+            // The year 2021 is asked for, not what changed from 2020 to 2021.
+            let other_year =
+                |stem: &&String| is_year(stem) && !self.weighed.iter().any(|word| word.stem == **stem);
+            let years = if dated { name.iter().filter(other_year).count() } else { 0 };
+            let besides = BESIDES * others as f32 + OTHER_YEAR * years as f32;
+            let said = if said > 0.0 { (said - besides).max(f32::MIN_POSITIVE) } else { said };
             // "To which city": what is sought comes before what is said of it.
             let sought = self.sought.as_ref().is_some_and(|sought| name.contains(sought));
             let said = if sought { said * 3.0 } else { said };

@@ -114,6 +114,7 @@ fn groups(line: &Line) -> Option<Vec<Group>> {
     let mut groups: Vec<Group> = Vec::new();
     let mut before: Option<Word> = None;
     let mut end = f32::MIN;
+    let mut after_year = false;
     for (range, left, right) in line.words_in(0..line.text.len()) {
         if left < end - line.size || groups.len() > MOST_GROUPS {
             return None;
@@ -122,16 +123,19 @@ fn groups(line: &Line) -> Option<Vec<Group>> {
         let kind = kind(text);
         let gap = left - end;
         let figure = matches!(kind, Word::Figure | Word::Dash);
+        let in_words = groups.last().is_some_and(|group| group.kind == Kind::Words);
+        // "May 31, 2022" and "May 31, 2021" may stand closer than columns do.
+        let near = gap < if after_year { BETWEEN_FIGURES } else { WIDE } * line.size;
         let goes_on = match (before, kind) {
             (None, _) => false,
             (Some(Word::Currency), Word::Figure | Word::Dash | Word::Closing) => true,
             (Some(_), Word::Closing) => gap < 3.0 * line.size,
-            (Some(Word::Figure | Word::Dash | Word::Closing), _) if figure || kind == Word::Currency => {
-                let (words, wide) = (groups.last().is_some_and(|group| group.kind == Kind::Words), gap);
-                wide < if words { WIDE } else { BETWEEN_FIGURES } * line.size
-                    && (words || kind != Word::Currency)
+            _ if in_words => near,
+            (Some(Word::Figure | Word::Dash | Word::Closing), Word::Currency) => false,
+            (Some(Word::Figure | Word::Dash | Word::Closing), Word::Figure | Word::Dash) => {
+                gap < BETWEEN_FIGURES * line.size
             }
-            _ => gap < WIDE * line.size,
+            _ => near,
         };
         let year = kind == Word::Figure && is_year(text);
         match groups.last_mut() {
@@ -166,6 +170,7 @@ fn groups(line: &Line) -> Option<Vec<Group>> {
             }),
         }
         before = Some(kind);
+        after_year = year;
         end = end.max(right);
     }
     // Signs without a number are words, and some years are several.
@@ -293,6 +298,8 @@ impl<'a> Body<'a> {
                 break;
             }
             match Row::of(line) {
+                // Years by themselves are the header of the next table.
+                Some(row) if row.is_years() && (row.label.is_empty() || says_unit(row.label())) => break,
                 Some(row) if row.is_alone() && (!pending.is_empty() || step > 2.0 * line.size) => break,
                 Some(row) if admit(&row.cells, &mut body.columns, &mut taken) => {
                     let above = body.place(&mut pending, &row);
@@ -445,7 +452,7 @@ impl<'a> Body<'a> {
             // What stood beside the header's lines so far is part of it.
             cells[0].extend(headings.drain(..).map(|line| (line, 0..line.text.len())));
             cells[0].extend(units.into_iter().chain(beside).map(|group| (line, group.range)));
-            for (column, group) in self.under(&over) {
+            for (column, group) in self.under(&over, line.size) {
                 cells[column + 1].push((line, over[group].range.clone()));
             }
         }
@@ -453,7 +460,7 @@ impl<'a> Body<'a> {
     }
 
     /// Which of the groups of a line of the header stands over which column.
-    fn under(&self, over: &[Group]) -> Vec<(usize, usize)> {
+    fn under(&self, over: &[Group], size: f32) -> Vec<(usize, usize)> {
         let count = self.columns.len();
         if over.is_empty() {
             return Vec::new();
@@ -469,17 +476,25 @@ impl<'a> Body<'a> {
         let each = count / over.len();
         let evenly = each * over.len() == count
             && over.iter().zip(self.columns.chunks(each.max(1))).all(|(group, columns)| {
-                group.right > columns[0].left && group.left < columns[columns.len() - 1].right
+                let share = Column { left: columns[0].left, right: columns[columns.len() - 1].right };
+                let aside = (share.middle() - group.middle()).abs() / (share.right - share.left).max(0.1);
+                aside < 0.35 || (share.right - group.right).abs() < 2.0 * size
             });
         if evenly {
             return (0..count).map(|column| (column, column / each)).collect();
         }
-        let nearest = |column: &Column| {
-            (0..over.len())
-                .min_by(|a, b| column.gap(&over[*a]).total_cmp(&column.gap(&over[*b])))
-                .unwrap_or(0)
+        // Otherwise columns have the words next to them, the only ones there are or those less than a column away.
+        let (first, last) = (&self.columns[0], &self.columns[count - 1]);
+        let farthest = match over.len() {
+            1 => f32::MAX,
+            _ => 0.75 * (last.middle() - first.middle()) / (count - 1).max(1) as f32,
         };
-        self.columns.iter().enumerate().map(|(at, column)| (at, nearest(column))).collect()
+        let nearest = |(at, column): (usize, &Column)| {
+            let group =
+                (0..over.len()).min_by(|a, b| column.gap(&over[*a]).total_cmp(&column.gap(&over[*b])))?;
+            (column.gap(&over[group]) <= farthest).then_some((at, group))
+        };
+        self.columns.iter().enumerate().filter_map(nearest).collect()
     }
 
     fn rows(&self) -> Rows<'a> {
