@@ -404,7 +404,7 @@ impl<'a> Body<'a> {
         aligned * 5 >= all * 4
     }
 
-    /// Where words before the figures are, if any are.
+    /// Whether any row has words before its figures.
     fn has_labels(&self) -> bool {
         self.entries.iter().any(Entry::has_label)
     }
@@ -596,12 +596,13 @@ fn says_unit(text: &str) -> bool {
 pub(super) fn table(lines: &[Line]) -> Option<(Rows<'_>, usize)> {
     for count in 0..=MOST_HEADER_LINES.min(lines.len().saturating_sub(1)) {
         let line = &lines[count];
-        if line.table.is_some() || line.text.chars().count() > 3 * LONGEST_LABEL {
-            return None;
-        }
-        let Some(row) = Row::of(line).filter(|row| !row.is_years()) else { continue };
-        // Where only words and one number stand, a line of text ends with it.
-        if row.label.is_empty() && row.cells.len() < 2 {
+        let row = match Row::of(line) {
+            Some(row) if !row.is_years() => row,
+            _ if line.table.is_some() || line.text.chars().count() > LONGEST_LABEL => return None,
+            _ => continue,
+        };
+        // A number alone begins no table: it may be the page's.
+        if row.is_alone() {
             return None;
         }
         let mut body = Body::of(&lines[count..])?;
