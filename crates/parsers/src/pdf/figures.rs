@@ -44,6 +44,8 @@ const BETWEEN_FIGURES: f32 = 0.45;
 #[derive(Debug, Clone)]
 struct Group {
     range: Range<usize>,
+    /// Its left edge with the sign before it: words of a header stand over both.
+    outer: f32,
     left: f32,
     right: f32,
     kind: Kind,
@@ -160,6 +162,7 @@ fn groups(line: &Line) -> Option<Vec<Group>> {
             }
             _ => groups.push(Group {
                 range,
+                outer: left,
                 left,
                 right,
                 kind: match kind {
@@ -228,21 +231,26 @@ impl<'a> Row<'a> {
 /// Where the figures of one column stand.
 #[derive(Debug, Clone, Copy)]
 struct Column {
+    outer: f32,
     left: f32,
     right: f32,
 }
 
 impl Column {
+    fn of(cell: &Group) -> Self {
+        Column { outer: cell.outer, left: cell.left, right: cell.right }
+    }
+
     fn overlaps(&self, group: &Group) -> bool {
         group.left < self.right && group.right > self.left
     }
 
     fn gap(&self, group: &Group) -> f32 {
-        (group.left - self.right).max(self.left - group.right).max(0.0)
+        (group.left - self.right).max(self.outer - group.right).max(0.0)
     }
 
     fn middle(&self) -> f32 {
-        (self.left + self.right) / 2.0
+        (self.outer + self.right) / 2.0
     }
 }
 
@@ -431,7 +439,7 @@ impl<'a> Body<'a> {
             let figures = groups.iter().any(|group| group.kind == Kind::Figure);
             // Words over a column of numbers are often wider than the numbers.
             let slack = 4.0 * line.size;
-            let over = |group: &Group| (first.left - slack..=last.right + slack).contains(&group.middle());
+            let over = |group: &Group| (first.outer - slack..=last.right + slack).contains(&group.middle());
             let (over, beside): (Vec<Group>, Vec<Group>) = groups.into_iter().partition(over);
             if over.is_empty() && !beside.is_empty() {
                 if !begun || !self.is_label(line) {
@@ -440,11 +448,11 @@ impl<'a> Body<'a> {
                 headings.push(line);
                 continue;
             }
-            let reaches = beside.iter().any(|group| group.right > first.left - size);
+            let reaches = beside.iter().any(|group| group.right > first.outer - size / 2.0);
             // Words over a table without labels, or over labels and figures, are its title.
             let title = over.len() == 1
                 && self.columns.len() > 1
-                && (!self.has_labels() || over[0].left < first.left - slack);
+                && (!self.has_labels() || over[0].left < first.outer - slack);
             if prose || figures || reaches || title {
                 return None;
             }
@@ -476,9 +484,9 @@ impl<'a> Body<'a> {
         let each = count / over.len();
         let evenly = each * over.len() == count
             && over.iter().zip(self.columns.chunks(each.max(1))).all(|(group, columns)| {
-                let share = Column { left: columns[0].left, right: columns[columns.len() - 1].right };
-                let aside = (share.middle() - group.middle()).abs() / (share.right - share.left).max(0.1);
-                aside < 0.35 || (share.right - group.right).abs() < 2.0 * size
+                let (left, right) = (columns[0].outer, columns[columns.len() - 1].right);
+                let aside = ((left + right) / 2.0 - group.middle()).abs() / (right - left).max(0.1);
+                aside < 0.35 || (right - group.right).abs() < 2.0 * size
             });
         if evenly {
             return (0..count).map(|column| (column, column / each)).collect();
@@ -529,12 +537,16 @@ fn admit(cells: &[Group], columns: &mut Vec<Column>, taken: &mut Vec<Vec<Column>
     let mut wanted = columns.clone();
     let mut joined = false;
     for cell in cells {
-        let mut new = Column { left: cell.left, right: cell.right };
+        let mut new = Column::of(cell);
         let before = wanted.len();
         wanted.retain(|column| {
             let over = column.overlaps(cell);
             if over {
-                new = Column { left: new.left.min(column.left), right: new.right.max(column.right) };
+                new = Column {
+                    outer: new.outer.min(column.outer),
+                    left: new.left.min(column.left),
+                    right: new.right.max(column.right),
+                };
             }
             !over
         });
@@ -542,7 +554,7 @@ fn admit(cells: &[Group], columns: &mut Vec<Column>, taken: &mut Vec<Vec<Column>
         let at = wanted.partition_point(|column| column.left < new.left);
         wanted.insert(at, new);
     }
-    let own: Vec<Column> = cells.iter().map(|cell| Column { left: cell.left, right: cell.right }).collect();
+    let own: Vec<Column> = cells.iter().map(Column::of).collect();
     let apart = |row: &Vec<Column>| {
         let within = |column: &Column, cell: &Column| cell.left < column.right && cell.right > column.left;
         wanted.iter().all(|column| row.iter().filter(|cell| within(column, cell)).count() <= 1)
