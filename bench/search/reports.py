@@ -2,7 +2,7 @@
 
     python3 bench/search/reports.py FOLDER [--keep DATA] [--misses]
 
-FOLDER holds the PDFs that `reports.jsonl` names: annual reports of forty companies, as the repository patronus-ai/financebench
+FOLDER holds the PDFs that `reports.jsonl` names: forty annual reports, as the repository patronus-ai/financebench
 keeps them, without `_10K` in their names. Each question was made from a cell; its pages are all those on which the cell
 stands beside its row's name. With --keep, DATA is the server's data folder and stays: a second run only searches."""
 

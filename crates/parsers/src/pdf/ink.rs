@@ -230,7 +230,8 @@ impl<'r> Collector<'r> {
     }
 
     fn weight(&mut self, glyph: &DrawnGlyph<'_>, text: std::ops::Range<usize>) -> Weight {
-        let letter = self.ink.text[text].chars().all(char::is_alphabetic);
+        // Latin, Greek and Cyrillic letters are about equally dark, Chinese ones are not.
+        let letter = self.ink.text[text].chars().all(|letter| letter.is_alphabetic() && letter < '\u{590}');
         let DrawnGlyph::Outline(outline) = glyph else { return Weight::default() };
         if !letter {
             return Weight::default();
