@@ -14,6 +14,13 @@ import uuid
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 SHARED = pathlib.Path(os.environ.get("QUIRE_SHARED", ROOT.parent / "shared")) / "data"
+# The ways to search, stage by stage.
+WAYS = {
+    "keyword": {"mode": "keyword", "rerank": False},
+    "semantic": {"mode": "semantic", "rerank": False},
+    "hybrid": {"mode": "hybrid", "rerank": False},
+    "reranked": {"mode": "hybrid", "rerank": True},
+}
 
 
 class Server:

@@ -20,15 +20,9 @@ import threading
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from service import SHARED, Server
+from service import SHARED, WAYS, Server
 
 QUALITY = SHARED / "quality"
-WAYS = {
-    "keyword": {"mode": "keyword", "rerank": False},
-    "semantic": {"mode": "semantic", "rerank": False},
-    "hybrid": {"mode": "hybrid", "rerank": False},
-    "reranked": {"mode": "hybrid", "rerank": True},
-}
 
 
 def lines(path):

@@ -13,15 +13,9 @@ import sys
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from service import Server
+from service import WAYS, Server
 
 QUESTIONS = pathlib.Path(__file__).with_name("reports.jsonl")
-WAYS = {
-    "keyword": {"mode": "keyword", "rerank": False},
-    "semantic": {"mode": "semantic", "rerank": False},
-    "hybrid": {"mode": "hybrid", "rerank": False},
-    "reranked": {"mode": "hybrid", "rerank": True},
-}
 
 
 def main():

@@ -116,23 +116,7 @@ fn widest(intervals: impl Iterator<Item = (f32, f32)>) -> Gap {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn segment(text: &str, left: f32, base: f32) -> Segment {
-        let right = left + text.len() as f32 * 5.0;
-        let words = Vec::new();
-        Segment {
-            text: text.into(),
-            words,
-            left,
-            right,
-            base,
-            size: 10.0,
-            direction: 0,
-            angle: 0.0,
-            weight: Default::default(),
-            table: None,
-        }
-    }
+    use crate::pdf::segments::segment_of as segment;
 
     fn first_words(blocks: &[Vec<Segment>]) -> Vec<String> {
         blocks

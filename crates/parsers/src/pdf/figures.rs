@@ -7,10 +7,10 @@
 use std::ops::Range;
 
 use super::lines::Line;
-use super::tables::Rows;
+use super::tables::{Parts, Rows};
 
-/// The cells of a row: parts of lines.
-type Cells<'a> = Vec<Vec<(&'a Line, Range<usize>)>>;
+/// The cells of a row.
+type Cells<'a> = Vec<Parts<'a>>;
 
 /// Lines above the first figures at most: those of a header, and headings of the rows below it.
 const MOST_HEADER_LINES: usize = 8;

@@ -375,6 +375,7 @@ impl Groups {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pdf::segments::segment_of as segment;
 
     fn across(at: f32, from: f32, to: f32) -> Rule {
         Rule { horizontal: true, at, from, to }
@@ -382,29 +383,6 @@ mod tests {
 
     fn down(at: f32, from: f32, to: f32) -> Rule {
         Rule { horizontal: false, at, from, to }
-    }
-
-    fn segment(text: &str, left: f32, base: f32) -> Segment {
-        let mut words = Vec::new();
-        let mut start = 0;
-        for word in text.split_inclusive(' ') {
-            let from = left + 5.0 * start as f32;
-            words.push(Span { start, left: from, right: from + 5.0 * word.trim_end().len() as f32 });
-            start += word.len();
-        }
-        let right = left + 5.0 * text.len() as f32;
-        Segment {
-            text: text.into(),
-            words,
-            left,
-            right,
-            base,
-            size: 10.0,
-            direction: 0,
-            angle: 0.0,
-            weight: Default::default(),
-            table: None,
-        }
     }
 
     fn rows(segments: Vec<Segment>, rules: &[Rule]) -> Option<Vec<Vec<String>>> {

@@ -284,30 +284,10 @@ pub(super) fn line_of(text: &str, left: f32, right: f32) -> Line {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pdf::segments::segment_of;
 
     fn segment(text: &str, left: f32) -> Segment {
-        let mut words = Vec::new();
-        let mut start = 0;
-        for word in text.split_inclusive(' ') {
-            let from = left + 5.0 * text[..start].chars().count() as f32;
-            let right = from + 5.0 * word.trim_end().chars().count() as f32;
-            words.push(Span { start, left: from, right });
-            start += word.len();
-        }
-        let right = left + 5.0 * text.chars().count() as f32;
-        let (base, size, table) = (20.0, 10.0, None);
-        Segment {
-            text: text.into(),
-            words,
-            left,
-            right,
-            base,
-            size,
-            direction: 0,
-            angle: 0.0,
-            weight: Default::default(),
-            table,
-        }
+        segment_of(text, left, 20.0)
     }
 
     fn placed(row: &[Segment], right_to_left: bool) -> Vec<(String, f32, f32)> {

@@ -137,3 +137,28 @@ impl Segment {
         true
     }
 }
+
+/// A segment in letters five points wide, for tests.
+#[cfg(test)]
+pub(super) fn segment_of(text: &str, left: f32, base: f32) -> Segment {
+    let mut words = Vec::new();
+    let mut start = 0;
+    let edge = |end: usize| left + 5.0 * text[..end].chars().count() as f32;
+    for word in text.split_inclusive(' ') {
+        let end = start + word.trim_end().len();
+        words.push(Span { start, left: edge(start), right: edge(end) });
+        start += word.len();
+    }
+    Segment {
+        text: text.into(),
+        words,
+        left,
+        right: edge(text.len()),
+        base,
+        size: 10.0,
+        direction: 0,
+        angle: 0.0,
+        weight: Weight::default(),
+        table: None,
+    }
+}

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::lines::{Cell, Line};
 
 /// Parts of lines that make a cell.
-type Parts<'a> = Vec<(&'a Line, Range<usize>)>;
+pub(super) type Parts<'a> = Vec<(&'a Line, Range<usize>)>;
 /// Rows of cells; all rows have as many cells.
 pub(super) type Rows<'a> = Vec<Vec<Parts<'a>>>;
 
